@@ -7,7 +7,7 @@ import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { parseToken, problemOf, type Token, type TokenProblem, withToken } from './filter.ts'
+import { notAFilter, parseToken, problemOf, type Token, type TokenProblem, withToken } from './filter.ts'
 import { suggestionsFor, type Suggestion } from './suggestions.ts'
 
 interface Props {
@@ -48,7 +48,8 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
     const run = /^#?(\d{1,19})$/.exec(text.trim())?.[1]
     if (run !== undefined) return navigate(`/runs/${run}`)
     const token = parseToken(text)
-    if (token !== undefined) add(token)
+    if (token !== undefined) return add(token)
+    if (text.trim() !== '') return suggestions[0] === undefined ? setProblem(notAFilter(text)) : choose(suggestions[0])
   }
   function onKey(event: KeyboardEvent): void {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
