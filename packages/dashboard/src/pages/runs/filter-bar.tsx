@@ -35,6 +35,7 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
     onChange(withToken(tokens, token))
     setText('')
     setAt(-1)
+    setOpen(false)
   }
   function choose({ token, typed }: Suggestion): void {
     if (token !== undefined) return add(token)
@@ -61,8 +62,7 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
     if (event.key === 'Enter') return submit()
     if (event.key === 'Backspace' && text === '') return onChange(tokens.slice(0, -1))
     if (event.key !== 'Escape') return
-    if (isOpen) setOpen(false)
-    else input.current?.blur()
+    return isOpen ? setOpen(false) : input.current?.blur()
   }
   return (
     <div
