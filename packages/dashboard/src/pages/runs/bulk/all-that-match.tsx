@@ -5,6 +5,7 @@ import type { RunSummary } from '../../../api/run-contract.ts'
 import { useAct } from '../../../api/use-act.ts'
 import { type Preview, usePreview } from '../../../api/use-preview.ts'
 import { useKeys } from '../../../app/keys.ts'
+import { useRefusal } from '../../../app/may.ts'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { CliLine } from '../../../parts/cli-line.tsx'
 import { bounded } from '../../../words/numbers.ts'
@@ -107,10 +108,11 @@ interface PreviewedProps {
 
 function PreviewedButton({ kind, isMain, preview, busy, onClick }: PreviewedProps): ReactNode {
   const { match, problem, countAgain } = preview
+  const isRefused = useRefusal('admin') !== undefined
   if (problem !== undefined) return <NotCounted problem={problem} onAgain={countAgain} />
   return (
     <ActButton look={isMain ? 'pri' : ''} disabled={busy || match === undefined} onClick={onClick}>
-      {match === undefined ? `${verbs[kind]} …` : sentenceOf(kind, match, bounded)}
+      {match === undefined ? `${verbs[kind]}${isRefused ? '' : ' …'}` : sentenceOf(kind, match, bounded)}
     </ActButton>
   )
 }
