@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { timeOf } from '@q/server/client'
+import { stateNames, statesNamed as statesInStore } from '@q/store'
 import {
   apiFilter,
   apiQuery,
@@ -7,6 +8,7 @@ import {
   parseToken,
   problemOfToken,
   searchWith,
+  statesNamed,
   tokensIn,
   withToken,
 } from '../src/pages/runs/filter.ts'
@@ -29,6 +31,21 @@ describe('the filter of runs', () => {
 
   test('reads the name of a state as a state', () => {
     expect(parseToken('Failed')).toEqual({ key: 'status', value: 'failed' })
+  })
+
+  test('knows every name of a state that the API reads, in upper and lower case', () => {
+    for (const known of [statesNamed, (name: string) => statesNamed(name.toUpperCase())])
+      expect(stateNames.map((name) => [name, known(name)])).toEqual(
+        stateNames.map((name) => [name, statesInStore([name])]),
+      )
+  })
+
+  test('refuses the name of a state with a typo, and says which there are', () => {
+    expect(problemOfToken({ key: 'status', value: 'FAILED' })).toBeUndefined()
+    expect(problemOfToken({ key: 'status', value: 'faild' })).toMatchObject({
+      what: '“faild” is not a state.',
+      fix: expect.stringContaining('failed') as string,
+    })
   })
 
   test('reads a member of the payload with its comparison', () => {

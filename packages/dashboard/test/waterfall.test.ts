@@ -13,6 +13,7 @@ function detail(parts: { run?: object; attempts?: object[]; recoveries?: object[
     finishedAt: null,
     claimedAt: null,
     replicaId: 'b',
+    waitingOn: 0,
     ...parts.run,
   }
   return { attempts: [], recoveries: [], events: [], ...parts, run } as unknown as RunDetail
@@ -70,6 +71,14 @@ test('the time before a run was due is not counted as ready', () => {
     { kind: 'gate', from: 0, to: 60_000 },
     { kind: 'ready', from: 60_000, to: 90_000 },
   ])
+})
+
+test('a run that ended before it was due, or before its parents did, is not shown as ready', () => {
+  const barsOf = (run: object) => waterfallOf(detail({ run: { finishedAt: at(30), ...run } }), 90_000).rows[0]?.bars
+  const heldBack = [{ kind: 'gate', from: 0, to: 30_000 }]
+  expect(barsOf({ status: 'EXPIRED', runAt: at(60) })).toEqual(heldBack)
+  expect(barsOf({ status: 'SKIPPED' })).toEqual(heldBack)
+  expect(barsOf({ status: 'CANCELLED', waitingOn: 2 })).toEqual(heldBack)
 })
 
 test('a run that ended without an attempt has one row', () => {

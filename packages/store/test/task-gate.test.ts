@@ -114,7 +114,7 @@ test('`why`, the list and the backlog show that a run waits for its task', async
   const { id } = await enqueueOne('asked-about')
   expect(await store.whyNotRunning(id)).toMatchObject({
     reasons: [{ reason: 'task-unpublished', task: 'asked-about' }],
-    sentence: 'No replica has published this task: asked-about.',
+    sentence: 'No node has published this task: asked-about.',
   })
   expect((await store.listTaskRuns({ task: 'asked-about' })).runs).toMatchObject([{ id, waitingFor: 'task' }])
   const waiting = async () => (await store.listQueues()).find(({ queue }) => queue === 'default')!.waiting.task.count

@@ -10,7 +10,7 @@ export function parseRunId(text: string): RunId {
 
 /** Each id once: a run that is named twice is changed once. */
 export function runIds(texts: readonly string[]): RunId[] {
-  return [...new Set(texts.map(runId))]
+  return [...new Set(texts.map(parseRunId))]
 }
 
 export function workflowId(text: string): WorkflowId {

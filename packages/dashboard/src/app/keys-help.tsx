@@ -1,9 +1,10 @@
 /** Every key, as `?` shows them. */
 import type { ReactNode } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
+import { modKey } from './keys.ts'
 
 const keys: readonly (readonly [keys: string, what: string])[] = [
-  ['⌘ K', 'Find a run, node, queue or action'],
+  [`${modKey} K`, 'Find a run, node, queue or action'],
   ['?', 'These keys'],
   ['/', 'Filter'],
   ['g o', 'Overview'],

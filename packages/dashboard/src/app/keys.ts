@@ -6,6 +6,9 @@ import { useEffect, useRef } from 'react'
 
 type KeyBindings = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
+/** The key that opens the palette together with K, as this machine calls it. */
+export const modKey = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
+
 const layers: { current: KeyBindings }[] = []
 const followMs = 1_000
 let prefix = ''

@@ -2,6 +2,7 @@
 import type { Node, PublishedTask, QueueView } from '../api/contract.ts'
 import { connection } from '../live/connection.ts'
 import type { IconName } from '../parts/icon.tsx'
+import { byName, shortId } from '../parts/node-name.tsx'
 import { pages } from './pages.ts'
 import { toggleTheme } from './theme.ts'
 
@@ -34,9 +35,9 @@ export function paletteEntries(text: string, { nodes = [], queues = [], tasks = 
   const all: PaletteEntry[] = [
     ...pages.map(({ path, name, icon }): PaletteEntry => ({ kind: 'page', name, icon, path })),
     ...actions,
-    ...nodes.map(({ id: node, name, state }): PaletteEntry => ({
+    ...livingFirst(nodes).map(({ id: node, name, state }): PaletteEntry => ({
       kind: 'node',
-      name: `${name} ${node.slice(0, 4)}${state === 'alive' ? '' : `, ${state}`}`,
+      name: `${name} ${shortId({ id: node, name })}${remarks[state]}`,
       icon: 'nodes',
       path: `/nodes/${encodeURIComponent(node)}`,
     })),
@@ -59,6 +60,19 @@ export function paletteEntries(text: string, { nodes = [], queues = [], tasks = 
     0,
     entriesMax,
   )
+}
+
+const remarks: Readonly<Record<Node['state'], string>> = {
+  alive: '',
+  draining: ', draining',
+  stale: ', lost',
+  stopped: ', stopped',
+}
+
+/** By name; nodes that are gone come last. */
+function livingFirst(nodes: readonly Node[]): readonly Node[] {
+  const isGone = ({ state }: Node) => state === 'stale' || state === 'stopped'
+  return byName(nodes).toSorted((a, b) => Number(isGone(a)) - Number(isGone(b)))
 }
 
 /** Every word of the text occurs. */

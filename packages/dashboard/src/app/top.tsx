@@ -4,6 +4,7 @@ import { connection, useConnection } from '../live/connection.ts'
 import { useNow } from '../live/use-now.ts'
 import { Icon } from '../parts/icon.tsx'
 import { clockTime, hourMinute } from '../words/times.ts'
+import { modKey } from './keys.ts'
 import { useSession } from './may.ts'
 
 export function Top({ onFind }: { readonly onFind: () => void }): ReactNode {
@@ -24,7 +25,7 @@ export function Top({ onFind }: { readonly onFind: () => void }): ReactNode {
       <button className="find" type="button" onClick={onFind}>
         <Icon name="find" />
         <span>Find a run, node or queue</span>
-        <kbd>⌘K</kbd>
+        <kbd>{modKey} K</kbd>
       </button>
       <LiveState />
     </header>

@@ -8,6 +8,7 @@ interface Props {
   readonly look?: 'pri' | 'dan' | 'ghost' | ''
   readonly needs?: Scope
   readonly disabled?: boolean
+  /** Only for what can be undone. */
   readonly autoFocus?: boolean
   readonly title?: string
   readonly children: ReactNode
@@ -30,8 +31,8 @@ export function ActButton({
       disabled={disabled || refusal !== undefined}
       title={refusal ?? title}
       onClick={onClick}
-      // eslint-disable-next-line jsx-a11y/no-autofocus -- only on what can be undone, in a dialog that was just opened
-      autoFocus={autoFocus}
+      // The attribute, which a dialog reads when it opens: React would focus the button before, while it is not shown.
+      ref={(button) => void button?.toggleAttribute('autofocus', autoFocus)}
     >
       {children}
     </button>

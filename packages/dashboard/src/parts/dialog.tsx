@@ -1,5 +1,8 @@
-/** A native modal dialog: the browser traps the focus, closes on Esc and gives the focus back. */
-import { useEffect, useId, useRef, type ReactNode } from 'react'
+/**
+ * A native modal dialog: the browser traps the focus, closes on Esc and gives the focus back. Its first field has the focus, else the
+ * button that closes it, unless the action can be undone. Enter in a field presses the button of the action.
+ */
+import { useEffect, useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { useToastHost } from './toasts.tsx'
 
 interface Props {
@@ -17,6 +20,8 @@ export function Dialog({ title, lead, footer, onClose, narrow = false, children 
   useEffect(() => {
     const dialog = ref.current
     if (dialog?.open === false) dialog.showModal()
+    // Without a field, the browser chooses the first button, which copies the command.
+    if (document.activeElement?.closest('.cli') != null) dialog?.querySelector<HTMLElement>('footer > .btn')?.focus()
     return () => dialog?.close()
   }, [])
   useToastHost(ref)
@@ -27,6 +32,7 @@ export function Dialog({ title, lead, footer, onClose, narrow = false, children 
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => event.target === ref.current && onClose()}
+      onKeyDown={pressAction}
     >
       <header>
         <h2 id={id}>{title}</h2>
@@ -36,4 +42,10 @@ export function Dialog({ title, lead, footer, onClose, narrow = false, children 
       <footer>{footer}</footer>
     </dialog>
   )
+}
+
+function pressAction(event: KeyboardEvent<HTMLDialogElement>): void {
+  if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return
+  event.preventDefault()
+  event.currentTarget.querySelector<HTMLButtonElement>('footer > .pri, footer > .dan')?.click()
 }

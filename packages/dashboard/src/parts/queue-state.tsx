@@ -28,9 +28,9 @@ const still = 0.05
 export function Outlook({ queue }: { readonly queue: QueueView }): ReactNode {
   const now = useNow()
   if (queue.paused) {
-    const since = queue.pausedAt === null ? '' : duration(now - Date.parse(queue.pausedAt))
-    const reason = queue.pauseReason === null ? '' : `, “${queue.pauseReason}”`
-    return `${since}${queue.pausedBy === null ? '' : `, by ${queue.pausedBy}`}${reason}`
+    const since = queue.pausedAt === null ? '' : ` for ${duration(now - Date.parse(queue.pausedAt))}`
+    const reason = queue.pauseReason === null ? '' : `: “${queue.pauseReason}”`
+    return `paused${since}${queue.pausedBy === null ? '' : ` by ${queue.pausedBy}`}${reason}`
   }
   if (queue.unserved.length > 0) return `no live node knows ${queue.unserved.join(', ')}`
   return outlookOf(queue)

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { RecoveryView, TaskState } from '../api/contract.ts'
 import { duration } from '../words/durations.ts'
+import { causeInWords } from '../words/recovery-causes.ts'
 import { RunBadge } from './badge.tsx'
 import { Body, Table, Td, Th, Tr } from './table.tsx'
 import { At } from './time.tsx'
@@ -77,7 +78,7 @@ export function RecoveriesTable({ recoveries, ofOneNode = false, selected, onSel
               </Td>
             )}
             <Td className="c-why fill soft">
-              <span className="cut" title={causeOf(recovery)}>
+              <span className="cut" title={recovery.cause}>
                 {causeOf(recovery)}
               </span>
             </Td>
@@ -93,7 +94,7 @@ export function RecoveriesTable({ recoveries, ofOneNode = false, selected, onSel
 }
 
 function causeOf({ cause, code }: RecoveryView): string {
-  return code === null ? cause : `${cause}, ${code}`
+  return code === null ? causeInWords(cause) : `${causeInWords(cause)}, ${code}`
 }
 
 function Reviewed({ recovery }: { readonly recovery: RecoveryView }): ReactNode {

@@ -61,6 +61,29 @@ describe.skipIf(!hasBrowser)('actions on the page', () => {
     await page.getByText('No workflow is in this state').waitFor()
   })
 
+  test('Enter in a dialog is for its action, or for the button that closes it if the action cannot be undone', async () => {
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    const { id } = await q.enqueue('hello', {})
+    await go(`/runs/${id}`)
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await expect.poll(focused).toContain('Close')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect((await q.get(id))?.status).toBe('AVAILABLE')
+
+    const node = { name: 'to-drain' }
+    await registerNode(scene.store, node)
+    await beatOfNode(scene.store, node, 10)
+    await go('/nodes/to-drain')
+    await page.getByRole('button', { name: 'Drain…' }).click()
+    await expect.poll(focused).toContain('Drain to-drain')
+    await page.getByRole('radio', { name: '10 min' }).check()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const drained = await scene.store.nodeDetail('to-drain')
+    expect(drained?.node.drain?.by).toBe('owner')
+  })
+
   test('a refused action says what happened, why and what to do, also over the dialog it was asked in', async () => {
     const first = await q.enqueue('only', {})
     await scene.store.cancelTaskRuns([first.id])

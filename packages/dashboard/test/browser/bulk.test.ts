@@ -46,6 +46,37 @@ describe.skipIf(!hasBrowser)('the filter of runs and its operations', () => {
     expect(left).toEqual(['CANCELLED', 'CANCELLED', 'AVAILABLE'])
   })
 
+  test('runs are retried by a filter whose state is written as the page shows it', async () => {
+    const { id } = await q.enqueue('hello', {}, { group: 'capital' })
+    await q.cancel(id)
+    await go('/runs?group=capital')
+    const field = page.getByRole('combobox', { name: 'Add a filter' })
+    await field.fill('status:CANCELLED')
+    await field.press('Enter')
+    await page.locator('.tok', { hasText: 'status' }).waitFor()
+    await field.blur()
+    await page.locator('tr.r').first().waitFor()
+    await page.keyboard.press('a')
+    const retry = page.getByRole('button', { name: 'Retry 1 run', exact: true })
+    await expect.poll(() => retry.count()).toBe(1)
+  })
+
+  test('a filter with a typo is refused with what could be written', async () => {
+    await go('/runs')
+    const field = page.getByRole('combobox', { name: 'Add a filter' })
+    for (const [typed, answer] of [
+      ['status:faild', '“faild” is not a state.'],
+      ['taks:resize', '“taks:resize” is not a filter.'],
+    ] as const) {
+      await field.fill(typed)
+      await field.press('Enter')
+      await page.getByRole('alert').getByText(answer).waitFor()
+    }
+    await field.fill('stat')
+    await field.press('Enter')
+    expect(await field.inputValue()).toBe('status ')
+  })
+
   test('the runs are counted once when all are selected, and again when the question is asked', async () => {
     await q.enqueue('hello', {}, { group: 'counted' })
     const counts = async () =>

@@ -44,6 +44,29 @@ describe.skipIf(!hasBrowser)('the page of a run', () => {
     await expect.poll(estimates).toEqual({ node: false, page: false })
   })
 
+  test('a run that was cancelled before it started says so, and not as a fault', async () => {
+    const { id } = await q.enqueue('hello', {})
+    await q.cancel(id)
+    await go(`/runs/${id}`)
+    const end = page.getByRole('region', { name: 'TASK_CANCELLED' })
+    await end.getByText('without an attempt').waitFor()
+    expect(await end.locator('.bad').count()).toBe(0)
+  })
+
+  test('a step names the parents that it still waits for', async () => {
+    const build = workflow<typeof tasks>()('two parents', ({ step }) => {
+      const after = ['first', 'second'].map((name) => step('hello', {}, { name }))
+      step('hello', {}, { name: 'third', after })
+    })
+    const { id } = await q.start(build)
+    const ended = await claim()
+    const by = { hostname: 'test', pid: 1, thread: 0 }
+    await scene.store.settleTaskRuns([{ lease: ended, outcome: { status: 'SUCCEEDED', result: '1' }, by }])
+    await go(`/workflows/${id}`)
+    const row = page.getByRole('table', { name: 'Steps' }).locator('tr.r', { hasText: 'third' })
+    await expect.poll(() => row.locator('td').last().innerText()).toBe('second')
+  })
+
   test('a page that cannot be drawn says so, and the other pages go on', async () => {
     await page.route('**/api/errors?*', (route) => route.fulfill({ json: { items: [null] } }))
     await go('/errors')

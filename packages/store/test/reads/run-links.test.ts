@@ -70,6 +70,19 @@ test('the time that a run waited begins with the end of the attempt before', asy
   expect((await detail()).waitMs).toBeLessThan(600_000)
 })
 
+test('the time that a recovered run waited begins with the end of the lost attempt', async () => {
+  const [id] = await enqueue('recovered', { onCrash: 'retry' })
+  const minutesAgo = (minutes: number) => sql`clock_timestamp() - make_interval(mins => ${minutes}::int)`
+  await claimOne('recovered', 'dead')
+  await store.reap({ by: 'n1' })
+  await sql`UPDATE q.task_run SET run_at = ${minutesAgo(20)}, created_at = ${minutesAgo(20)} WHERE id = ${id}`.execute(
+    db,
+  )
+  await sql`UPDATE q.task_attempt SET ended_at = ${minutesAgo(2)} WHERE run_id = ${id}`.execute(db)
+  const again = (await store.getTaskRun(id!))!
+  expect(again.waitMs).toBeCloseTo(120_000, -4)
+})
+
 test('ticks of runs have only state, progress, and the age of the last sign of life of held runs', async () => {
   const [held, ready] = await enqueue('ticking', { count: 2 })
   const claimed = await claimOne('ticking', 'n1')

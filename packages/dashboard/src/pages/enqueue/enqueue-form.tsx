@@ -23,7 +23,7 @@ interface Props {
 }
 
 const jsonField: Field = {
-  name: 'payload',
+  name: 'Payload',
   pointer: '',
   kind: 'json',
   isRequired: true,

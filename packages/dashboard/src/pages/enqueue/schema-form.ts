@@ -126,8 +126,8 @@ function hintOf(schema: Schema, isNullWhenEmpty: boolean): string {
     ['maximum', 'at most'],
     ['exclusiveMinimum', 'more than'],
     ['exclusiveMaximum', 'less than'],
-    ['minLength', 'characters at least'],
-    ['maxLength', 'characters at most'],
+    ['minLength', 'length at least'],
+    ['maxLength', 'length at most'],
     ['pattern', 'like'],
     ['format', 'as'],
   ] as const

@@ -13,6 +13,7 @@ import { Segments } from '../../parts/segments.tsx'
 import { Body, Table, Td, Th, Tr } from '../../parts/table.tsx'
 import { At } from '../../parts/time.tsx'
 import { duration } from '../../words/durations.ts'
+import { causeInWords } from '../../words/recovery-causes.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { LanesChart } from './lanes-chart.tsx'
 import { markLooks } from './mark-looks.ts'
@@ -107,9 +108,9 @@ function Loaded({ lanes }: { readonly lanes: Lanes }): ReactNode {
 
 function wordsOf({ kind, text }: LaneMark): string {
   const words = visibleText(text)
-  return kind === 'refused'
-    ? words.replace(/^refused-beat/, 'refused heartbeat').replace(/^refused-/, 'refused ')
-    : words
+  if (kind === 'refused') return words.replace(/^refused-beat/, 'refused heartbeat').replace(/^refused-/, 'refused ')
+  if (kind === 'recovery') return words.replace(/ \(([a-z-]+)\)$/, (_, cause: string) => `: ${causeInWords(cause)}`)
+  return words
 }
 
 function Legend(): ReactNode {

@@ -4,7 +4,7 @@ import type { Node } from '../../api/contract.ts'
 import { Card } from '../../parts/card.tsx'
 import { At } from '../../parts/time.tsx'
 import { duration } from '../../words/durations.ts'
-import { countLabel, megabytes, percent } from '../../words/numbers.ts'
+import { countLabel, megabytes, percent, several } from '../../words/numbers.ts'
 import { HeartbeatAge } from './node-row.tsx'
 
 export function NodeFacts({ node }: { readonly node: Node }): ReactNode {
@@ -42,7 +42,7 @@ export function NodeFacts({ node }: { readonly node: Node }): ReactNode {
           <dd>{isLiving ? `${percent(node.cpuPercent)}, ${megabytes(node.memoryMb)}` : '–'}</dd>
           <dt>Finished</dt>
           <dd>
-            {countLabel(node.completed)} <span className="mute">{countLabel(node.failed)} failed</span>
+            {several(node.completed, 'run')}, <span className="mute">{countLabel(node.failed)} failed</span>
           </dd>
           <dt>Queues</dt>
           <dd>{node.queues.length === 0 ? 'every queue' : node.queues.join(', ')}</dd>

@@ -97,6 +97,7 @@ interface RowProps {
 function ThreadRow({ slot, value, note }: RowProps): ReactNode {
   const now = useNow()
   const isStopping = slot.state === 'stopping'
+  const words = remark(slot, note)
   const silent = slot.silentMs === null ? null : duration(growing(slot, slot.silentMs, now))
   return (
     <Tr>
@@ -129,16 +130,18 @@ function ThreadRow({ slot, value, note }: RowProps): ReactNode {
         {silent ?? '–'}
       </Td>
       <Td className="gap c-what fill">
-        <span className="withbar">
-          {isStopping ? (
-            <Badge tone="stopping" glyph="stopping">
-              stopping
-            </Badge>
-          ) : null}
-          <span className="cut mute" title={remark(slot, note)}>
-            {remark(slot, note)}
+        {isStopping || words !== '' ? (
+          <span className="withbar">
+            {isStopping ? (
+              <Badge tone="stopping" glyph="stopping">
+                stopping
+              </Badge>
+            ) : null}
+            <span className="cut mute" title={words}>
+              {words}
+            </span>
           </span>
-        </span>
+        ) : null}
       </Td>
     </Tr>
   )

@@ -78,34 +78,45 @@ function StateCard({ queue }: { readonly queue: QueueDetail }): ReactNode {
         </dd>
         <dt>Wait</dt>
         <dd>
-          {rates?.waitP50Ms == null ? '–' : duration(rates.waitP50Ms)}{' '}
-          <span className="mute">p95 {rates?.waitP95Ms == null ? '–' : duration(rates.waitP95Ms)}</span>
+          <Percentiles p50={rates?.waitP50Ms ?? null} p95={rates?.waitP95Ms ?? null} />
         </dd>
         <dt>Duration</dt>
         <dd>
-          {rates?.durationP50Ms == null ? '–' : duration(rates.durationP50Ms)}{' '}
-          <span className="mute">p95 {rates?.durationP95Ms == null ? '–' : duration(rates.durationP95Ms)}</span>
+          <Percentiles p50={rates?.durationP50Ms ?? null} p95={rates?.durationP95Ms ?? null} />
         </dd>
         <dt>Started/s</dt>
         <dd>
           {rate(rates?.startedPerS)}{' '}
-          <span className="mute">
-            {rate(rates?.retriedPerS)} retried, {rate(rates?.failedPerS)} failed
-          </span>
+          {rates === null ? null : (
+            <span className="mute">
+              {rate(rates.retriedPerS)} retried, {rate(rates.failedPerS)} failed
+            </span>
+          )}
         </dd>
-        <dt>Due later</dt>
-        <dd>{boundedLabel(waiting.time)}</dd>
-        <dt>At a key</dt>
-        <dd>{boundedLabel(waiting.concurrency)}</dd>
-        <dt>For parents</dt>
-        <dd>{boundedLabel(waiting.parents)}</dd>
-        {waiting.task.count === 0 ? null : (
-          <>
-            <dt>No task yet</dt>
-            <dd>{boundedLabel(waiting.task)}</dd>
-          </>
-        )}
+        <dt>Held back</dt>
+        <dd>{heldBack(waiting)}</dd>
       </dl>
     </Card>
   )
+}
+
+function Percentiles({ p50, p95 }: { readonly p50: number | null; readonly p95: number | null }): ReactNode {
+  if (p50 === null || p95 === null) return '–'
+  return (
+    <>
+      {duration(p50)} <span className="mute">p95 {duration(p95)}</span>
+    </>
+  )
+}
+
+/** The runs that cannot start yet, by what they wait for. */
+function heldBack({ time, concurrency, parents, task }: QueueDetail['waiting']): string {
+  const waits = [
+    [time, 'due later'],
+    [concurrency, 'for a key'],
+    [parents, 'for parents'],
+    [task, 'until their task is published'],
+  ] as const
+  const some = waits.filter(([runs]) => runs.count > 0)
+  return some.map(([runs, words]) => `${boundedLabel(runs)} ${words}`).join(', ') || 'none'
 }

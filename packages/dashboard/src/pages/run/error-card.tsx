@@ -1,31 +1,37 @@
-/** The error of the last attempt: its text and the stack frames of the user's code; a click opens those of libraries. */
+/**
+ * The error of the last attempt: its text and the stack frames of the user's code; a click opens those of libraries. A run that ended
+ * without an attempt, as a skipped one, shows the reason.
+ */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { RunDetail } from '../../api/run-contract.ts'
 import { Card } from '../../parts/card.tsx'
 import { Copy } from '../../parts/copy.tsx'
+import { endResultOf } from '../../words/end-result.ts'
 import { several } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 
-/** Whether the error card shows what the run ended with. */
-export function hasError({ run, attempts }: RunDetail): boolean {
-  const last = attempts.findLast(({ code, detail }) => code !== null || detail !== null)
-  return last !== undefined && run.status !== 'SUCCEEDED' && last.outcome !== 'succeeded'
+interface End {
+  readonly code: string | null
+  readonly where: string
+  readonly text: string
+  /** A cancel, a deadline and a skipped step are decisions: red is for failures. */
+  readonly isFault: boolean
 }
 
 export function ErrorCard({ detail }: { readonly detail: RunDetail }): ReactNode {
-  const last = detail.attempts.findLast(({ code, detail: text }) => code !== null || text !== null)
-  if (last === undefined || !hasError(detail)) return null
-  const text = traceOf(detail) ?? last.detail ?? ''
-  const place = last.thread === null ? '' : `, thread ${last.thread}`
+  const end = errorOf(detail)
+  if (end === undefined) return null
+  const { code, where, text, isFault } = end
   return (
     <Card
-      title={<span className="bad">{last.code ?? last.outcome}</span>}
-      sub={`attempt ${last.attempt}${last.replicaName === null ? '' : ` on ${last.replicaName}`}${place}`}
+      className="o1"
+      title={<span className={isFault ? 'bad' : ''}>{code ?? 'Failed'}</span>}
+      sub={where}
       end={
         <>
-          {last.code === null ? null : (
-            <Link className="btn ghost" href={`/runs?code=${encodeURIComponent(last.code)}`}>
+          {code === null ? null : (
+            <Link className="btn ghost" href={`/runs?code=${encodeURIComponent(code)}`}>
               Runs with this code
             </Link>
           )}
@@ -38,11 +44,28 @@ export function ErrorCard({ detail }: { readonly detail: RunDetail }): ReactNode
   )
 }
 
-/** The stack that the run ended with; earlier attempts keep the first lines of theirs in the timeline. */
-function traceOf({ run }: RunDetail): string | undefined {
-  if (run.finishedAt === null || typeof run.result !== 'object' || run.result === null) return undefined
-  const stack: unknown = Reflect.get(run.result, 'stack')
-  return typeof stack === 'string' && stack !== '' ? stack : undefined
+/** The code and the text that an ended run ended with, or those of the last failed attempt of a run that goes on. */
+export function errorOf(detail: RunDetail): End | undefined {
+  const { run, attempts } = detail
+  if (run.status === 'SUCCEEDED') return undefined
+  const last = attempts.findLast(({ code, detail: text }) => code !== null || text !== null)
+  const ended = run.finishedAt === null ? undefined : endResultOf(run.result)
+  if (ended !== undefined && ended.code !== last?.code)
+    return {
+      code: ended.code,
+      text: ended.stack ?? ended.detail,
+      where: attempts.length === 0 ? 'without an attempt' : '',
+      isFault: run.status === 'FAILED',
+    }
+  if (last === undefined || last.outcome === 'succeeded') return undefined
+  const thread = last.thread === null ? '' : `, thread ${last.thread}`
+  return {
+    code: last.code,
+    // Earlier attempts keep the first lines of their stacks in the timeline.
+    text: ended?.stack ?? last.detail ?? '',
+    where: `attempt ${last.attempt}${last.replicaName === null ? '' : ` on ${last.replicaName}`}${thread}`,
+    isFault: ['failed', 'retried', 'crashed'].includes(last.outcome),
+  }
 }
 
 function Trace({ text }: { readonly text: string }): ReactNode {

@@ -7,7 +7,7 @@ import { useNow } from '../../live/use-now.ts'
 import { Card } from '../../parts/card.tsx'
 import { Bar } from '../../parts/meter.tsx'
 import { duration } from '../../words/durations.ts'
-import { percent } from '../../words/numbers.ts'
+import { percent, several } from '../../words/numbers.ts'
 import { visibleText } from '../../words/visible-text.ts'
 import { isContinued, timeLeftMs } from './time-left.ts'
 
@@ -38,7 +38,8 @@ export function ProgressCard({
       ? undefined
       : timeLeftMs(started, { progress: value, at: now - (age ?? 0) }, now)
   if (run.status !== 'RUNNING') return null
-  const attempts = run.maxAttempts > 1 ? ` of ${run.maxAttempts}` : ''
+  // Lost attempts do not count against the limit.
+  const attempts = run.maxAttempts > 1 && run.crashCount === 0 ? ` of ${run.maxAttempts}` : ''
   return (
     <Card label="Progress" className="o1">
       <div className="pad prog">
@@ -63,7 +64,7 @@ export function ProgressCard({
               : ` Last heartbeat ${duration(age)} ago.`}
           {run.crashCount === 0
             ? ''
-            : ` ${run.crashCount} ${run.crashCount === 1 ? 'start was' : 'starts were'} lost before.`}
+            : ` ${several(run.crashCount, 'attempt')} before it ${run.crashCount === 1 ? 'was' : 'were'} lost.`}
         </p>
       </div>
     </Card>

@@ -11,7 +11,6 @@ import { Card } from '../../parts/card.tsx'
 import { BeatAge } from '../../parts/meter.tsx'
 import { At } from '../../parts/time.tsx'
 import { duration, relative } from '../../words/durations.ts'
-import { several } from '../../words/numbers.ts'
 
 export function RunFactList({ detail }: { readonly detail: RunDetail }): ReactNode {
   const { run } = detail
@@ -26,7 +25,7 @@ export function RunFactList({ detail }: { readonly detail: RunDetail }): ReactNo
         <Fact name="Group" shown={run.group !== ''}>
           <Link href={`/runs?group=${encodeURIComponent(run.group)}`}>{run.group}</Link>
         </Fact>
-        <Fact name="Holder" shown={isHeld}>
+        <Fact name={isHeld ? 'Holder' : 'Last holder'} shown={run.replicaId !== null}>
           <Link href={`/nodes/${encodeURIComponent(run.replicaId ?? '')}`}>{detail.replicaName ?? run.replicaId}</Link>
         </Fact>
         <Fact name="Lease" shown={run.fence > 0}>
@@ -39,16 +38,15 @@ export function RunFactList({ detail }: { readonly detail: RunDetail }): ReactNo
         <Fact name="Enqueued">
           <At at={run.createdAt} /> <span className="mute">{relative(now - Date.parse(run.createdAt))}</span>
         </Fact>
-        <Fact name="Waited">{lengthOf(detail.waitMs)}</Fact>
-        <Fact name="Took">{lengthOf(detail.durationMs)}</Fact>
+        <Fact name={run.status === 'AVAILABLE' ? 'Ready for' : 'Waited'}>{lengthOf(detail.waitMs)}</Fact>
+        <Fact name={run.finishedAt === null ? 'Running for' : 'Took'}>{lengthOf(detail.durationMs)}</Fact>
         <Fact name="Finished">{run.finishedAt === null ? null : <At at={run.finishedAt} />}</Fact>
         <Fact name="Expires">{run.expiresAt === null ? null : <At at={run.expiresAt} />}</Fact>
         <Fact name="Priority" shown={run.priority !== 0}>
           {run.priority}
         </Fact>
         <Fact name="Attempts">
-          {run.attempt - run.crashCount} of {run.maxAttempts}
-          {run.crashCount === 0 ? '' : `, and ${several(run.crashCount, 'crash', 'crashes')}`}
+          {run.crashCount === 0 ? `${run.attempt} of ${run.maxAttempts}` : `${run.attempt}, ${run.crashCount} lost`}
         </Fact>
         <Fact name="On crash" shown={run.onCrash !== null}>
           {run.onCrash}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { TimelineItem } from '../../api/run-contract.ts'
 import type { GlyphName } from '../../parts/glyph.tsx'
 import { percent } from '../../words/numbers.ts'
+import { causeInWords } from '../../words/recovery-causes.ts'
 import { visibleText } from '../../words/visible-text.ts'
 
 export interface EntryWords {
@@ -59,7 +60,7 @@ export function wordsOf(entry: TimelineItem, { nameOf, queue, group }: Names): E
         words: (
           <>
             Recovered by {by} from <b>{nameOf(entry.from ?? '')}</b>, became {entry.became}{' '}
-            <span className="mute">{entry.cause}</span>
+            <span className="mute">{causeInWords(entry.cause ?? '')}</span>
           </>
         ),
       }

@@ -4,7 +4,7 @@ import type { RunDetail, RunTexts } from '../../api/run-contract.ts'
 import { useAct } from '../../api/use-act.ts'
 import { ActButton } from '../../parts/act-button.tsx'
 import { JsonCard } from '../../parts/json/json-view.tsx'
-import { hasError } from './error-card.tsx'
+import { errorOf } from './error-card.tsx'
 
 export function ValueCards({ detail }: { readonly detail: RunDetail }): ReactNode {
   const [revealed, setRevealed] = useState<RunTexts>()
@@ -26,7 +26,9 @@ export function ValueCards({ detail }: { readonly detail: RunDetail }): ReactNod
   return (
     <>
       <JsonCard title="Payload" text={payloadText} reveal={reveal} />
-      {resultText === null || hasError(detail) ? null : <JsonCard title="Result" text={resultText} reveal={reveal} />}
+      {resultText === null || errorOf(detail) !== undefined ? null : (
+        <JsonCard title="Result" text={resultText} reveal={reveal} />
+      )}
       {checkpointText === null ? null : <JsonCard title="Checkpoint" text={checkpointText} reveal={reveal} />}
     </>
   )

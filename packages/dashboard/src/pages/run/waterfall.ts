@@ -98,7 +98,7 @@ function waitingRow({ run, attempts }: RunDetail, now: number): Row | undefined 
   }
   if (run.status !== 'PENDING' && run.status !== 'AVAILABLE') {
     if (attempts.length > 0 || run.finishedAt === null) return undefined
-    return { label: 'never ran', node: null, bars: drawn([{ kind: 'ready', from, to: ms(run.finishedAt) }]) }
+    return { label: 'never ran', node: null, bars: unusedWait(run, from, ms(run.finishedAt)) }
   }
   const due = Math.min(now, Math.max(from, ms(run.runAt)))
   const waits: WaterfallBar =
@@ -108,6 +108,16 @@ function waitingRow({ run, attempts }: RunDetail, now: number): Row | undefined 
     node: null,
     bars: drawn(run.status === 'PENDING' ? [waits] : [{ kind: 'gate', from, to: due }, waits]),
   }
+}
+
+/** A skipped step, and one whose parents had not ended, was never ready; another run was from the time it was due. */
+function unusedWait(run: RunDetail['run'], from: number, to: number): WaterfallBar[] {
+  const wasReady = run.status !== 'SKIPPED' && run.waitingOn === 0
+  const due = wasReady ? Math.min(to, Math.max(from, ms(run.runAt))) : to
+  return drawn([
+    { kind: 'gate', from, to: due },
+    { kind: 'ready', from: due, to },
+  ])
 }
 
 function drawn(all: readonly WaterfallBar[]): WaterfallBar[] {

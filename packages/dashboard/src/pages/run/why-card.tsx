@@ -92,18 +92,18 @@ function ReasonLinks({ reason }: { readonly reason: Why['reasons'][number] }): R
   const text = (key: string) => textOf(reason, key)
   switch (reason.reason) {
     case 'held':
-      return <Way to={`/nodes/${encodeURIComponent(text('replicaId'))}`}>{text('name') || 'the node'}</Way>
+      return <Way to={`/nodes/${encodeURIComponent(text('replicaId'))}`}>{text('name') || 'Show the node'}</Way>
     case 'queue-paused':
     case 'queue-unserved':
-      return <Way to={`/queues/${encodeURIComponent(text('queue'))}`}>the queue</Way>
+      return <Way to={`/queues/${encodeURIComponent(text('queue'))}`}>Show the queue</Way>
     case 'workflow-paused':
-      return <Way to={`/workflows/${text('workflowId')}`}>the workflow</Way>
+      return <Way to={`/workflows/${text('workflowId')}`}>Show the workflow</Way>
     case 'no-replica':
     case 'task-unknown':
     case 'task-unpublished':
     case 'capabilities-missing':
     case 'all-draining':
-      return <Way to="/nodes">the nodes</Way>
+      return <Way to="/nodes">Show the nodes</Way>
     case 'concurrency':
       return ((reason['holders'] as readonly { readonly runId: string }[] | undefined) ?? [])
         .slice(0, 5)

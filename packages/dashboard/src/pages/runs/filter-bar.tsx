@@ -7,7 +7,7 @@ import { useKeys } from '../../app/keys.ts'
 import { allNodes } from '../../live/apply-frames.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { parseToken, problemOfToken, type FilterToken, type TokenProblem, withToken } from './filter.ts'
+import { notAFilter, parseToken, problemOfToken, type FilterToken, type TokenProblem, withToken } from './filter.ts'
 import { suggestionsFor, type Suggestion } from './suggestions.ts'
 
 interface Props {
@@ -35,6 +35,7 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
     onChange(withToken(tokens, token))
     setText('')
     setAt(-1)
+    setOpen(false)
   }
   function choose({ token, typed }: Suggestion): void {
     if (token !== undefined) return add(token)
@@ -48,7 +49,8 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
     const run = /^#?(\d{1,19})$/.exec(text.trim())?.[1]
     if (run !== undefined) return navigate(`/runs/${run}`)
     const token = parseToken(text)
-    if (token !== undefined) add(token)
+    if (token !== undefined) return add(token)
+    if (text.trim() !== '') return suggestions[0] === undefined ? setProblem(notAFilter(text)) : choose(suggestions[0])
   }
   function onKey(event: KeyboardEvent): void {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
@@ -60,8 +62,7 @@ export function FilterBar({ tokens, onChange }: Props): ReactNode {
     if (event.key === 'Enter') return submit()
     if (event.key === 'Backspace' && text === '') return onChange(tokens.slice(0, -1))
     if (event.key !== 'Escape') return
-    if (isOpen) setOpen(false)
-    else input.current?.blur()
+    return isOpen ? setOpen(false) : input.current?.blur()
   }
   return (
     <div

@@ -45,6 +45,26 @@ export const states: readonly TaskState[] = [
   'SKIPPED',
 ]
 
+/** Names of states in other systems, which the API reads too. For people, "pending" includes runs that can be claimed now. */
+const otherNames: Readonly<Record<string, readonly TaskState[]>> = {
+  QUEUED: ['AVAILABLE'],
+  PENDING: ['PENDING', 'AVAILABLE'],
+  GATED: ['PENDING'],
+  'IN-PROGRESS': ['CLAIMED', 'RUNNING'],
+  BUILDING: ['RUNNING'],
+  UPLOADING: ['RUNNING'],
+  DONE: ['SUCCEEDED'],
+  COMPLETED: ['SUCCEEDED'],
+  CANCELED: ['CANCELLED'],
+  'DEP-FAILED': ['SKIPPED'],
+}
+
+/** The states that a name means, in upper or lower case; none: it is not the name of a state. */
+export function statesNamed(name: string): readonly TaskState[] {
+  const known = name.trim().toUpperCase().replaceAll('_', '-')
+  return otherNames[known] ?? states.filter((state) => state === known)
+}
+
 /** Parses typed text; undefined: it is not a token yet. */
 export function parseToken(text: string): FilterToken | undefined {
   const typed = text.trim()
@@ -62,8 +82,24 @@ export interface TokenProblem {
   readonly fix: string
 }
 
+/** For text that is not a token. */
+export function notAFilter(text: string): TokenProblem {
+  const names = Object.keys(filterKeys).join(', ')
+  return {
+    short: 'not a filter',
+    what: `“${visibleText(text.trim())}” is not a filter.`,
+    fix: `Write a name and a value, such as task:resize. The names are ${names}.`,
+  }
+}
+
 /** Undefined: the token can be used. */
 export function problemOfToken({ key, value }: FilterToken): TokenProblem | undefined {
+  if (key === 'status' && statesNamed(value).length === 0)
+    return {
+      short: 'not a state',
+      what: `“${visibleText(value)}” is not a state.`,
+      fix: `The states are ${states.join(', ').toLowerCase()}.`,
+    }
   if (!isTimeKey(key) || timeOf(value, Date.now()) !== undefined) return undefined
   return { short: 'not a time', what: `“${visibleText(value)}” is not a time.`, fix: waysToWriteTimes }
 }

@@ -153,7 +153,7 @@ function NothingFound({ list, view, tokens, onTokens }: NothingProps): ReactNode
   if (tokens.length > 0)
     return (
       <Empty title="Nothing matches">
-        <p>No run has all of this. Remove what is too much:</p>
+        <p>No run matches all of these filters. Remove one:</p>
         <div className="wrap">
           <TokenChips tokens={tokens} onChange={onTokens} />
         </div>

@@ -21,6 +21,7 @@ interface Props {
 
 export function StepsCard({ steps, total, now, workflow }: Props): ReactNode {
   const [most, setMost] = useState(perPage)
+  const ended = new Set(steps.filter(({ finishedAt }) => finishedAt !== null).map(({ name }) => name))
   const shown = steps.slice(0, most)
   const head = (
     <>
@@ -67,7 +68,8 @@ export function StepsCard({ steps, total, now, workflow }: Props): ReactNode {
               </Td>
               <Td className="fill whole">
                 <span className="cut mute">
-                  {step.code ?? (step.startedAt === null && step.parents.length > 0 ? step.parents.join(', ') : '')}
+                  {step.code ??
+                    (step.startedAt === null ? step.parents.filter((name) => !ended.has(name)).join(', ') : '')}
                 </span>
               </Td>
             </Tr>

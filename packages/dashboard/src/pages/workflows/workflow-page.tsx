@@ -9,6 +9,8 @@ import { Card, Empty, FigureLine, Head, Pending } from '../../parts/card.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { JsonCard } from '../../parts/json/json-view.tsx'
 import { duration } from '../../words/durations.ts'
+import { type EndResult, endResultOf } from '../../words/end-result.ts'
+import { visibleText } from '../../words/visible-text.ts'
 import { WorkflowGraph } from './graph.tsx'
 import { StepsCard } from './steps-card.tsx'
 import { useSteps } from './use-steps.ts'
@@ -56,6 +58,7 @@ function Loaded({
           ]}
         />
       </Head>
+      <EndCard workflow={workflow} />
       <Card title="Steps" sub={<span className="only-l">the critical path has a frame; ctrl and wheel zoom</span>}>
         {steps === undefined ? (
           <Pending error={null} rows={6} />
@@ -79,13 +82,31 @@ function Loaded({
           {workflow.input === null || workflow.input === undefined ? null : (
             <JsonCard title="Input" text={JSON.stringify(workflow.input)} />
           )}
-          {workflow.result === null || workflow.result === undefined ? null : (
+          {workflow.result === null || workflow.result === undefined || endOf(workflow) !== undefined ? null : (
             <JsonCard title="Result" text={JSON.stringify(workflow.result)} />
           )}
         </aside>
       </div>
     </>
   )
+}
+
+/** Why the workflow did not succeed, and the step that decided it. */
+function EndCard({ workflow }: { readonly workflow: WorkflowView }): ReactNode {
+  const end = endOf(workflow)
+  if (end === undefined) return null
+  return (
+    <Card
+      title={<span className={workflow.status === 'FAILED' ? 'bad' : ''}>{end.code}</span>}
+      sub={end.step === undefined ? undefined : `step ${visibleText(end.step)}`}
+    >
+      <p className="trace">{visibleText(end.detail)}</p>
+    </Card>
+  )
+}
+
+function endOf({ status, result }: WorkflowView): EndResult | undefined {
+  return status === 'FAILED' || status === 'CANCELLED' ? endResultOf(result) : undefined
 }
 
 function Facts({ workflow }: { readonly workflow: WorkflowView }): ReactNode {

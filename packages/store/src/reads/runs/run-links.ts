@@ -25,7 +25,7 @@ export interface RunLinks {
   /** `of`: the run it repeats. `runs`: those that repeat it, at most 100. */
   readonly again: { readonly of: RunId | null; readonly runs: readonly RunId[] }
   readonly scheduleTick: { readonly schedule: string; readonly tick: Date } | null
-  /** Time before its last start, from due or from the end of the attempt before; for an AVAILABLE run, so far. */
+  /** Time from when its last attempt could start to its start; for an AVAILABLE run, so far. */
   readonly waitMs: number | null
   /** The duration of its last attempt; while it runs, so far. */
   readonly durationMs: number | null
@@ -40,14 +40,16 @@ interface LinkRow extends Omit<RunLinks, 'scheduleTick' | 'again'> {
 
 const linksMax = 100
 
+/** A requeue after a crash or a release leaves `run_at` as it was, so the end of the attempt before counts too. */
+const readyFrom = sql`greatest(r.run_at, r.created_at, (SELECT max(a.ended_at) FROM q.task_attempt a
+    WHERE a.run_id = r.id AND (r.ready OR a.ended_at <= r.started_at)))`
+
 export async function runLinks(db: Db, id: RunId): Promise<RunLinks> {
   const linked = sql`jsonb_build_object('runId', link.id::text, 'task', run.task, 'status', run.status)`
-  const due = sql`greatest(r.run_at, r.created_at, (
-    SELECT max(a.ended_at) FROM q.task_attempt a WHERE a.run_id = r.id AND a.ended_at <= coalesce(r.started_at, 'infinity')))`
   const { rows } = await sql<LinkRow>`
 SELECT r.payload::text AS "payloadText", r.result::text AS "resultText", r.checkpoint::text AS "checkpointText", n.name AS "replicaName",
-  CASE WHEN r.started_at IS NOT NULL THEN (extract(epoch FROM r.started_at - ${due}) * 1000)::float8
-    WHEN r.ready THEN ${agoMs(due)} END AS "waitMs",
+  CASE WHEN r.ready THEN ${agoMs(readyFrom)}
+    WHEN r.started_at IS NOT NULL THEN (extract(epoch FROM r.started_at - ${readyFrom}) * 1000)::float8 END AS "waitMs",
   (extract(epoch FROM coalesce(r.finished_at, clock_timestamp()) - CASE WHEN r.finished_at IS NOT NULL OR r.held THEN r.started_at END) * 1000)::float8 AS "durationMs",
   t.schedule, t.tick, (SELECT o.origin_id FROM q.run_origin o WHERE o.run_id = r.id AND o.kind = 'again') AS "againOf",
   (SELECT ${linked} FROM (SELECT o.origin_id AS id FROM q.run_origin o WHERE o.run_id = r.id AND o.kind = 'child') link

@@ -104,9 +104,9 @@ export function sentenceOf(reason: Reason): string {
     case 'queue-paused':
       return `The queue ${reason.queue} was paused ${inWords(reason.forMs)} ago${reason.by === null ? '' : ` by ${reason.by}`}.`
     case 'no-replica':
-      return 'No replica is alive.'
+      return 'No node is alive.'
     case 'task-unpublished':
-      return `No replica has published this task: ${reason.task}.`
+      return `No node has published this task: ${reason.task}.`
     case 'task-unknown':
       return noneOf(reason.alive, `know the task ${reason.task}`)
     case 'queue-unserved':
@@ -114,14 +114,14 @@ export function sentenceOf(reason: Reason): string {
     case 'capabilities-missing':
       return `It requires ${reason.requires.join(', ')}; ${reason.closest} comes closest and lacks ${reason.missing.join(', ')}.`
     case 'all-draining':
-      return `Every replica that could take it is draining: ${reason.nodes.join(', ')}.`
+      return `Every node that could take it is draining: ${reason.nodes.join(', ')}.`
     case 'ready':
       return readySentence(reason)
   }
 }
 
 function timeSentence({ due, until, inMs }: Extract<Reason, { reason: 'time' }>): string {
-  if (due) return `It was due ${inWords(-inMs)} ago; a replica has yet to promote it.`
+  if (due) return `It was due ${inWords(-inMs)} ago; a node has yet to promote it.`
   if (inMs >= dateMsMax) return 'It is parked: SQL has set its run_at to infinity.'
   return `It waits until ${until.toISOString()}, in ${inWords(inMs)}.`
 }
@@ -137,7 +137,7 @@ function heldSentence(reason: Extract<Reason, { reason: 'held' }>): string {
 function keySentence(reason: Extract<Reason, { reason: 'concurrency' }>): string {
   const { key, canStart, limit, free, ahead, holders } = reason
   if (!canStart) return `It gets no slot of its concurrency key ${key} while it cannot start.`
-  if (free > ahead) return `Its concurrency key ${key} has a free slot; a replica has yet to promote it.`
+  if (free > ahead) return `Its concurrency key ${key} has a free slot; a node has yet to promote it.`
   const held = holders.map(
     ({ runId, status, replicaId, replicaName }) =>
       `${runId} (${[status, replicaName ?? replicaId ?? []].flat().join(' on ')})`,
@@ -154,8 +154,8 @@ function readySentence(reason: Extract<Reason, { reason: 'ready' }>): string {
 
 function noneOf(alive: number, verbAndObject: string): string {
   return alive === 1
-    ? `The only live replica does not ${verbAndObject}.`
-    : `The ${alive} live replicas do not ${verbAndObject}.`
+    ? `The only live node does not ${verbAndObject}.`
+    : `The ${alive} live nodes do not ${verbAndObject}.`
 }
 
 function counted(runs: number): string {

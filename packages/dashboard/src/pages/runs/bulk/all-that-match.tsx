@@ -5,12 +5,13 @@ import type { RunSummary } from '../../../api/run-contract.ts'
 import { useAct } from '../../../api/use-act.ts'
 import { type Preview, usePreview } from '../../../api/use-preview.ts'
 import { useKeys } from '../../../app/keys.ts'
+import { useRefusal } from '../../../app/may.ts'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { CliLine } from '../../../parts/cli-line.tsx'
 import { boundedLabel } from '../../../words/numbers.ts'
 import { type BulkKind, can, verbs } from './bulk-kinds.ts'
 import { ConfirmAll, isNone, NotCounted, confirmation } from './confirm-all.tsx'
-import { type ApiFilter, cliOptions } from '../filter.ts'
+import { type ApiFilter, cliOptions, statesNamed } from '../filter.ts'
 import type { RunsView } from '../views.ts'
 
 interface Props {
@@ -24,9 +25,9 @@ interface Props {
 export function AllThatMatch({ view, filter, runs, onOperation }: Props): ReactNode {
   const [asking, setAsking] = useState<BulkKind>()
   const { act, busy } = useAct()
-  const given = (filter['status'] as readonly string[] | undefined) ?? view.states ?? []
+  const given = statesOf(view, filter)
   const statesFor = (kind: BulkKind) =>
-    given.length === 0
+    given === undefined
       ? kind === 'retry'
         ? ['failed']
         : [...can.cancel]
@@ -61,7 +62,7 @@ export function AllThatMatch({ view, filter, runs, onOperation }: Props): ReactN
       </span>
       <span className="grow only-l" />
       {shown.length === 0 ? (
-        <span className="mute">None of them can be cancelled or retried.</span>
+        <span className="mute">There is no action on all of these.</span>
       ) : (
         <CliLine command={`q ${main} ${cliOptions(filterFor(main))}`} />
       )}
@@ -88,6 +89,15 @@ export function AllThatMatch({ view, filter, runs, onOperation }: Props): ReactN
   )
 }
 
+/** The states that both the view and the filter show; undefined: all. An operation knows no views, so it needs both as states. */
+function statesOf({ states }: RunsView, filter: ApiFilter): readonly string[] | undefined {
+  const ofView = states === null || states.length === 0 ? undefined : states
+  const named = filter['status'] as readonly string[] | undefined
+  if (named === undefined) return ofView
+  const meant = new Set(named.flatMap(statesNamed).map((state) => state.toLowerCase()))
+  return [...meant].filter((state) => ofView === undefined || ofView.includes(state))
+}
+
 interface PreviewedProps {
   readonly kind: BulkKind
   readonly isMain: boolean
@@ -98,10 +108,11 @@ interface PreviewedProps {
 
 function PreviewedButton({ kind, isMain, preview, busy, onClick }: PreviewedProps): ReactNode {
   const { match, problem, countAgain } = preview
+  const isRefused = useRefusal('admin') !== undefined
   if (problem !== undefined) return <NotCounted problem={problem} onAgain={countAgain} />
   return (
     <ActButton look={isMain ? 'pri' : ''} disabled={busy || match === undefined} onClick={onClick}>
-      {match === undefined ? `${verbs[kind]} …` : confirmation(kind, match, boundedLabel)}
+      {match === undefined ? `${verbs[kind]}${isRefused ? '' : ' …'}` : confirmation(kind, match, boundedLabel)}
     </ActButton>
   )
 }
