@@ -100,6 +100,6 @@ test('refused writes are marks', () => {
     { kind: 'claim-released', at: at(3) },
   ]
   expect(waterfallOf(detail({ attempts: [second], events }), 320_000).marks).toEqual([
-    { at: 140_000, words: 'refused beat' },
+    { at: 140_000, words: 'refused heartbeat' },
   ])
 })

@@ -50,6 +50,11 @@ async function refused(response: Response, subject: string | undefined): Promise
   const why = problem.why ?? problem.title
   if (status === 401) connection.signedOut()
   if (isDatabaseAway(code)) connection.lost('database', why, since)
-  else if (subject !== undefined && status >= 500) connection.becameOld(subject, { name: subject, why, since })
+  else if (subject !== undefined && status >= 500) connection.becameOld(subject, { name: nameOf(subject), why, since })
   return problem
+}
+
+/** `/queues/media` as `queues media`: one name for what a request and the stream read. */
+function nameOf(path: string): string {
+  return decodeURIComponent(path.slice(1).replaceAll('/', ' '))
 }

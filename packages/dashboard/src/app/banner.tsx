@@ -35,7 +35,7 @@ function OldBanner({ old }: { readonly old: readonly OldData[] }): ReactNode {
       <Glyph name="lost" />
       <b>
         Old since {clockTime(new Date(Math.min(...old.map(({ since }) => since))))}:{' '}
-        {visibleText(old.map(({ name }) => name).join(', '))}
+        {visibleText([...new Set(old.map(({ name }) => name))].join(', '))}
       </b>
       <span className="soft">{visibleText(first.why)} Everything else is up to date.</span>
     </div>

@@ -51,6 +51,16 @@ describe.skipIf(!hasBrowser)('on a phone', () => {
     expect(await outside(page, width)).toEqual([])
   })
 
+  test('the number of busy slots is not cut beside a strip of many', async () => {
+    const node = { name: 'wide', slots: 32 }
+    await registerNode(scene.store, node)
+    await beatOfNode(scene.store, node, 50)
+    await page.goto(`${scene.origin}/nodes`)
+    const cell = page.locator('tr.r', { hasText: 'wide' }).locator('.c-slots')
+    await cell.getByText('32/32').waitFor()
+    expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true)
+  })
+
   test('no control of the dialogs of a node and a run is cut off', async () => {
     await registerNode(scene.store, { name: 'eu-1' })
     await beatOfNode(scene.store, { name: 'eu-1' }, 50)

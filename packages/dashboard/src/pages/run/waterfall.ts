@@ -37,7 +37,7 @@ export function waterfallOf(detail: RunDetail, now: number): Waterfall {
     rows: waiting === undefined ? rows : [...rows, waiting],
     marks: events
       .filter(({ kind }) => kind.startsWith('refused'))
-      .map(({ at, kind }) => ({ at: ms(at), words: kind.replace('-', ' ') })),
+      .map(({ at, kind }) => ({ at: ms(at), words: kind.replace('-', ' ').replace(/beat$/, 'heartbeat') })),
   }
 }
 
