@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { timeOf } from '@q/server/client'
-import { stateNames, statesNamed as statesInStore } from '@q/store'
+import { stateNames, statesNamed } from '@q/store'
 import {
   apiFilter,
   apiQuery,
@@ -8,7 +8,7 @@ import {
   parseToken,
   problemOfToken,
   searchWith,
-  statesNamed,
+  statesOfName,
   tokensIn,
   withToken,
 } from '../src/pages/runs/filter.ts'
@@ -34,9 +34,9 @@ describe('the filter of runs', () => {
   })
 
   test('knows every name of a state that the API reads, in upper and lower case', () => {
-    for (const known of [statesNamed, (name: string) => statesNamed(name.toUpperCase())])
+    for (const known of [statesOfName, (name: string) => statesOfName(name.toUpperCase())])
       expect(stateNames.map((name) => [name, known(name)])).toEqual(
-        stateNames.map((name) => [name, statesInStore([name])]),
+        stateNames.map((name) => [name, statesNamed([name])]),
       )
   })
 

@@ -60,7 +60,7 @@ const otherNames: Readonly<Record<string, readonly TaskState[]>> = {
 }
 
 /** The states that a name means, in upper or lower case; none: it is not the name of a state. */
-export function statesNamed(name: string): readonly TaskState[] {
+export function statesOfName(name: string): readonly TaskState[] {
   const known = name.trim().toUpperCase().replaceAll('_', '-')
   return otherNames[known] ?? states.filter((state) => state === known)
 }
@@ -94,7 +94,7 @@ export function notAFilter(text: string): TokenProblem {
 
 /** Undefined: the token can be used. */
 export function problemOfToken({ key, value }: FilterToken): TokenProblem | undefined {
-  if (key === 'status' && statesNamed(value).length === 0)
+  if (key === 'status' && statesOfName(value).length === 0)
     return {
       short: 'not a state',
       what: `“${visibleText(value)}” is not a state.`,

@@ -11,7 +11,7 @@ import { CliLine } from '../../../parts/cli-line.tsx'
 import { boundedLabel } from '../../../words/numbers.ts'
 import { type BulkKind, can, verbs } from './bulk-kinds.ts'
 import { ConfirmAll, isNone, NotCounted, confirmation } from './confirm-all.tsx'
-import { type ApiFilter, cliOptions, statesNamed } from '../filter.ts'
+import { type ApiFilter, cliOptions, statesOfName } from '../filter.ts'
 import type { RunsView } from '../views.ts'
 
 interface Props {
@@ -94,7 +94,7 @@ function statesOf({ states }: RunsView, filter: ApiFilter): readonly string[] | 
   const ofView = states === null || states.length === 0 ? undefined : states
   const named = filter['status'] as readonly string[] | undefined
   if (named === undefined) return ofView
-  const meant = new Set(named.flatMap(statesNamed).map((state) => state.toLowerCase()))
+  const meant = new Set(named.flatMap(statesOfName).map((state) => state.toLowerCase()))
   return [...meant].filter((state) => ofView === undefined || ofView.includes(state))
 }
 
