@@ -1,6 +1,5 @@
 /** The HTTP server of q: API, live stream and page. */
 export { prepareMetrics, prepareServer, type PageOptions, type PageServer } from './program.ts'
-export { tokenPlace } from './auth/token-place.ts'
 export { startServer, type Server, type ServerOptions } from './server.ts'
 export { readHttpSettings, type HttpSettings } from './settings.ts'
 export { readOrMakeToken, replaceToken } from './auth/token-file.ts'

@@ -8,6 +8,7 @@ import { exitCodes } from '@q/runner/report-error'
 import { ExplainedError } from '@q/schema'
 import type * as ServerModule from '@q/server'
 import type { TokenScope } from '@q/server'
+import { tokenPlace } from '@q/server/secrets'
 import { answerText } from '../frame/answer.ts'
 import { newCommand, type CommonOptions } from '../frame/command.ts'
 import { reportProblem } from '../frame/run-with-database.ts'
@@ -26,7 +27,7 @@ export function tokenCommand(terminal: Terminal): Command {
   })
     .option('--replace', 'replace the token')
     .action((options: CommonOptions & { readonly replace?: true }) =>
-      withServer(terminal, options, ({ readOrMakeToken, replaceToken, tokenPlace }) => {
+      withServer(terminal, options, ({ readOrMakeToken, replaceToken }) => {
         const file = tokenPlace(terminal.env)
         const token = options.replace === true ? replaceToken(file) : readOrMakeToken(file)
         return { document: { token, file }, text: token }
@@ -61,7 +62,7 @@ function newTokenCommand(terminal: Terminal): Command {
     )
     .action(({ name, scope, ...options }: NewOptions) =>
       withServer(terminal, options, (server) => {
-        const file = tokensFile(terminal.env, server)
+        const file = tokensFile(terminal.env)
         const token = server.addNamedToken(file, { name, scope })
         if (!terminal.env['Q_HTTP_TOKENS_FILE'])
           terminal.tell(`Servers accept it when they are started with Q_HTTP_TOKENS_FILE=${file}`)
@@ -81,7 +82,7 @@ function listCommand(terminal: Terminal): Command {
     json: '{ tokens: [{ name, scope }], file }',
   }).action((options: CommonOptions) =>
     withServer(terminal, options, (server) => {
-      const file = tokensFile(terminal.env, server)
+      const file = tokensFile(terminal.env)
       const tokens = server.namedTokens(file)
       const text = table(
         options.wide === true ? { ...terminal, columns: 0 } : terminal,
@@ -109,7 +110,7 @@ function revokeCommand(terminal: Terminal): Command {
     .argument('<name>', 'name of the token')
     .action((name: string, options: CommonOptions) =>
       withServer(terminal, options, (server) => {
-        const file = tokensFile(terminal.env, server)
+        const file = tokensFile(terminal.env)
         if (!server.removeNamedToken(file, name)) throw tokenNotFound(name, file)
         return { document: { name, file }, text: `${name} is revoked.` }
       }),
@@ -131,7 +132,7 @@ async function withServer(
 }
 
 /** The configured file, else `tokens` beside the token. */
-function tokensFile(env: NodeJS.ProcessEnv, { tokenPlace }: typeof ServerModule): string {
+function tokensFile(env: NodeJS.ProcessEnv): string {
   const configured = env['Q_HTTP_TOKENS_FILE']
   return configured ? resolve(env['INIT_CWD'] ?? '.', configured) : join(dirname(tokenPlace(env)), 'tokens')
 }

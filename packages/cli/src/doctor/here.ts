@@ -1,6 +1,7 @@
 /** Group `here`: the machine of this command, as far as it affects a replica. */
 import { readFileSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { tokenPlace } from '@q/server/secrets'
 import { ok, skipped, type Check } from './check.ts'
 
 const nodeVersion: Check = {
@@ -93,7 +94,6 @@ const database: Check = {
 const token: Check = {
   id: 'here.token',
   async look({ env }) {
-    const { tokenPlace } = await import('@q/server')
     const file = tokenPlace(env)
     const stats = statSync(file, { throwIfNoEntry: false })
     if (stats === undefined) return skipped('There is no token: the first server creates one.')

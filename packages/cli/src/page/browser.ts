@@ -7,11 +7,11 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { tokenPlace } from '@q/server/secrets'
 import type { Terminal } from '../frame/terminal.ts'
 
 /** Whether a browser was started. */
 export async function openInBrowser(terminal: Terminal, link: string): Promise<boolean> {
-  const { tokenPlace } = await import('@q/server')
   const program = openerOf(terminal.env)
   if (program === undefined) return notOpened(terminal)
   const file = join(dirname(tokenPlace(terminal.env)), 'open.html')

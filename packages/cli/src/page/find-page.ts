@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { ExplainedError } from '@q/schema'
+import { tokenPlace } from '@q/server/secrets'
 import type { LiveReplica } from '@q/store'
 
 export interface FoundPage {
@@ -32,7 +33,7 @@ function isLoopback(url: string): boolean {
 }
 
 async function ownToken(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const { readOrMakeToken, tokenPlace } = await import('@q/server')
+  const { readOrMakeToken } = await import('@q/server')
   const file = tokenPlace(env)
   return existsSync(file) ? readOrMakeToken(file) : undefined
 }
