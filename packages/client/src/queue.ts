@@ -69,7 +69,7 @@ export function queue<Tasks = AnyTasks>(
     get: async (run) => (await store.getTaskRuns([runIdOf(run)]))[0],
     list: (filter, page) => store.listTaskRuns(filter, page),
     handle: (runId) => createHandle(handles, runIdOf(runId)),
-    ...clientWorkflowVerbs({ store, routing, explain, waits: workflowWaits }),
+    ...clientWorkflowVerbs({ store, routing, explain, waits: workflowWaits, isInTransaction }),
     async close() {
       waits.close()
       workflowWaits.close()

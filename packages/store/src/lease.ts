@@ -20,7 +20,12 @@ export interface PlainLease {
 
 /** Returns a text from a person or a program as a run id, or undefined if it cannot be one. */
 export function asRunId(text: string): RunId | undefined {
-  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 2n ** 63n - 1n ? (text as RunId) : undefined
+  return isId(text) ? (text as RunId) : undefined
+}
+
+/** Whether the text is a positive bigint of the database. */
+export function isId(text: string): boolean {
+  return /^[1-9]\d{0,18}$/.test(text) && BigInt(text) <= 2n ** 63n - 1n
 }
 
 export interface LeaseColumns {

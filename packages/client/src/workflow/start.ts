@@ -16,11 +16,13 @@ export interface StartDeps {
   readonly store: Store
   readonly routing: TaskRouting
   readonly explain: Explain
+  /** For a client of the caller: whether a transaction is open on it. */
+  readonly isInTransaction: (() => boolean) | undefined
 }
 
 export type Start = (plan: WorkflowPlan, input: unknown, tx: TransactionHandle | undefined) => Promise<StartedWorkflow>
 
-export function createStart({ store, routing, explain }: StartDeps): Start {
+export function createStart({ store, routing, explain, isInTransaction }: StartDeps): Start {
   const start = async (...[plan, input, tx, trace]: [...Parameters<Start>, trace?: string]) => {
     const db = tx === undefined ? undefined : storeIn(tx)
     const found = new Map<string, TaskRoute>()
@@ -29,7 +31,7 @@ export function createStart({ store, routing, explain }: StartDeps): Start {
     const tasks = Object.fromEntries([...found].map(([task, destination]) => [task, stepTask(task, destination)]))
     const asked = { plan, input, tasks, ...(trace !== undefined && { trace }) }
     // The commit wakes idle replicas, here and in the caller's transaction.
-    return db === undefined ? store.startWorkflow(asked) : startWorkflow(db, asked)
+    return db === undefined ? store.startWorkflow(asked, { isInTransaction }) : startWorkflow(db, asked)
   }
   return (plan, input, tx) => {
     const send = (trace?: string) => start(plan, input, tx, trace)

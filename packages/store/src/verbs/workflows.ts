@@ -16,7 +16,7 @@ import { pauseWorkflow, resumeWorkflow, type PauseAnswer, type ResumeAnswer } fr
 import { pruneWorkflows, type WorkflowPruneRequest } from '../workflows/prune.ts'
 import { repairWorkflows, type RepairResult, type RepairRequest } from '../workflows/repair.ts'
 import { retryFailedSteps, type RetryWorkflowAnswer } from '../workflows/retry.ts'
-import { startWorkflow } from '../workflows/start.ts'
+import { startWorkflow, type StartWorkflowOptions } from '../workflows/start.ts'
 import { stepPayloads } from '../workflows/step-values.ts'
 
 export interface WorkflowVerbs {
@@ -26,7 +26,7 @@ export interface WorkflowVerbs {
    * Inserts a workflow and all its steps, or nothing: checks the plan as a whole before it sends anything.
    * Call `startWorkflow(trx, start)` to make it part of your own transaction.
    */
-  startWorkflow(start: WorkflowStart): Promise<StartedWorkflow>
+  startWorkflow(start: WorkflowStart, options?: StartWorkflowOptions): Promise<StartedWorkflow>
 
   /**
    * Returns the payloads of steps that are about to start, with the results of other steps filled in, as JSON text.
@@ -94,7 +94,7 @@ export interface WorkflowVerbs {
 
 export function workflowVerbs(db: Kysely<DB>): WorkflowVerbs {
   return {
-    startWorkflow: (start) => startWorkflow(db, start),
+    startWorkflow: (start, options) => startWorkflow(db, start, options),
     stepPayloads: (runIds) => stepPayloads(db, runIds),
     pauseWorkflow: (id, by) => pauseWorkflow(db, id, by),
     resumeWorkflow: (id) => resumeWorkflow(db, id),

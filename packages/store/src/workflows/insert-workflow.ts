@@ -45,7 +45,7 @@ async function insertRow(trx: Db, { plan, input, tasks, trace, parentRunId, root
 INSERT INTO q.workflow (name, on_error, input, definition, open_steps, parent_run_id, root_id)
 VALUES (${plan.name}, ${plan.onError ?? 'fail'}::q.on_error, ${JSON.stringify(input ?? null)}::text::jsonb, ${JSON.stringify(definition)}::text::jsonb,
   ${plan.steps.length}, ${parentRunId ?? null}, ${rootId ?? null})
-RETURNING id`.execute(trx)
+RETURNING id::text AS id`.execute(trx)
   const [row] = rows
   if (row === undefined) throw new Error('The insert of a workflow returned no id.')
   return row.id

@@ -1,14 +1,14 @@
 /** The input and the answer of `startWorkflow`, and how the database stores them. */
 import type { WorkflowPlan } from '@q/schema/workflow'
 import { sql, type RawBuilder } from 'kysely'
-import type { RunId } from '../lease.ts'
+import { isId, type RunId } from '../lease.ts'
 
 /** Id of a workflow: a bigint in the database, decimal text here. */
 export type WorkflowId = string & { readonly brand: 'WorkflowId' }
 
 /** Returns undefined if the text cannot be the id of a workflow. */
 export function asWorkflowId(text: string): WorkflowId | undefined {
-  return /^[1-9]\d{0,17}$/.test(text) ? (text as WorkflowId) : undefined
+  return isId(text) ? (text as WorkflowId) : undefined
 }
 
 export interface WorkflowStart {

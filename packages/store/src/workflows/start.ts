@@ -3,7 +3,8 @@
  *
  * All problems of the plan are reported before anything is written. The ids of steps rise in the order in which they can
  * start; steps without parents can be claimed when the transaction commits. The workflow is durable or undone with the
- * transaction it is part of.
+ * transaction it is part of. As with an enqueue, a step gets a slot of its concurrency key only after the commit: an open
+ * transaction of a user would block all other runs of the key.
  */
 import { ExplainedError } from '@q/schema'
 import { checkJson, problemsText } from '@q/schema/json'
@@ -11,6 +12,8 @@ import { checkPlan, tasksOfPlan, type StepOptions, type WorkflowPlan } from '@q/
 import type { Db } from '../connection/db.ts'
 import { inTransaction } from '../connection/in-transaction.ts'
 import { runProblems } from '../runs/check-new-runs.ts'
+import type { EnqueueTaskRunsOptions } from '../runs/enqueue.ts'
+import { promoteKeys } from '../runs/promote.ts'
 import { propagateEnds } from './advance.ts'
 import { insertWorkflow } from './insert-workflow.ts'
 import { isKeyedByResult } from './key-at.ts'
@@ -18,15 +21,25 @@ import type { StartedWorkflow, WorkflowStart } from './new-workflow.ts'
 import { activateSteps } from './activate-steps.ts'
 import { flushWakes, newPendingWakes } from './pending-wakes.ts'
 
-export function startWorkflow(db: Db, start: WorkflowStart): Promise<StartedWorkflow> {
+export type StartWorkflowOptions = Pick<EnqueueTaskRunsOptions, 'isInTransaction'>
+
+export async function startWorkflow(
+  db: Db,
+  start: WorkflowStart,
+  { isInTransaction }: StartWorkflowOptions = {},
+): Promise<StartedWorkflow> {
   checkStart(start)
-  return inTransaction(db, async (trx) => {
+  const { keys, ...started } = await inTransaction(db, async (trx) => {
     const wakes = newPendingWakes()
     const { id, steps, toActivate } = await insertWorkflow(trx, start, wakes)
     await propagateEnds(trx, await activateSteps(trx, toActivate, wakes), [], wakes)
-    await flushWakes(trx, wakes)
-    return { id, steps }
+    await flushWakes(trx, { ...wakes, keys: new Set() })
+    return { id, steps, keys: [...wakes.keys] }
   })
+  const isCommitted = !db.isTransaction && isInTransaction?.() !== true
+  // If this fails, the sweep promotes the keys later.
+  if (isCommitted) await promoteKeys(db, keys).catch(() => [])
+  return started
 }
 
 function checkStart({ plan, input, tasks }: WorkflowStart): void {
