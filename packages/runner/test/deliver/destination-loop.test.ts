@@ -183,6 +183,26 @@ test('a destination that fails repeatedly is left to another replica', async () 
   expect(await states()).toEqual(['delivered', 'delivered', 'delivered'])
 })
 
+test('a batch of which reports failed and others were not tried counts as a failure', async () => {
+  const failed: SendResult = { kind: 'failed', error: 'It did not answer within 10000 ms.' }
+  const postponed: SendResult = { kind: 'postponed', error: 'The receiver is slow.', retryAfterMs: 0 }
+  let sent = 0
+  const send: Send = (reports) => {
+    sent += reports.length
+    return Promise.resolve([failed, postponed].slice(0, reports.length))
+  }
+  const a = replica('a', send, { batchMax: 3 })
+  await write('run/1', 'run/2')
+  await a.tick()
+  await a.batchEnded()
+  await a.tick()
+  expect(sent).toBe(2)
+  a.now.ms += 60_000
+  await a.tick()
+  expect(sent).toBe(3)
+  await a.close()
+})
+
 test('a rejected report is given up and reported to observers with its error', async () => {
   const a = replica('a', (reports) => Promise.resolve(reports.map(() => ({ kind: 'rejected', error: 'HTTP 400' }))))
   await write('run/1')
