@@ -136,6 +136,18 @@ test('no more batches are in flight than the destination allows, and each has at
   expect(await states()).toEqual(Array.from({ length: 5 }, () => 'delivered'))
 })
 
+test('a destination without reports is looked at less often, until it has one', async () => {
+  const a = replica('a', (reports) => Promise.resolve(reports.map(() => delivered)))
+  const waits: number[] = []
+  for (let look = 0; look < 4; look++) waits.push((await a.tick()).afterMs)
+  expect(waits).toEqual([1_000, 2_000, 3_000, 3_000])
+  await write('run/1')
+  expect((await a.tick()).afterMs).toBe(1_000)
+  await a.batchEnded()
+  expect((await a.tick()).afterMs).toBe(1_000)
+  await a.close()
+})
+
 test('a report carries its id, its subject and no password of a URL', async () => {
   const reports: Report[] = []
   const a = replica('a', (given) => {
