@@ -1594,6 +1594,7 @@ CREATE OR REPLACE FUNCTION q.report_ends()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
 AS $function$
 BEGIN
   INSERT INTO q.delivery AS owed (run_id, destination, news, subject, payload)
@@ -1662,6 +1663,7 @@ CREATE OR REPLACE FUNCTION q.report_statuses()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET enable_nestloop TO 'off'
+ SET enable_hashjoin TO 'on'
 AS $function$
 BEGIN
   INSERT INTO q.delivery (run_id, destination, news, subject, payload)

@@ -36,6 +36,7 @@ const needed: Readonly<Record<string, readonly string[]>> = {
   'destinations test': ['x'],
   'destinations pause': ['x'],
   'destinations resume': ['x'],
+  'destinations redeliver': ['x'],
   'destinations rm': ['x'],
   'deliveries redeliver': ['1'],
 }

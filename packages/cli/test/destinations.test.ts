@@ -69,6 +69,7 @@ test('a destination or delivery that does not exist is exit code 4', async () =>
   for (const line of [
     'destinations pause nope',
     'destinations test nope',
+    'destinations redeliver nope',
     'destinations rm nope',
     'deliveries redeliver 77',
   ])
@@ -80,6 +81,27 @@ test('a test report that a destination does not accept is exit code 1, with the 
   await q(['destinations', 'add', await fileOf({ name: 'hook', kind: 'webhook', reports: ['status'], settings })], env)
   const { code, stdout } = await q(['destinations', 'test', 'hook'], env)
   expect([code, stdout]).toEqual([1, expect.stringContaining('NO_SUCH_SECRET is not set')])
+})
+
+test('all reports that a destination gave up are sent again by one command', async () => {
+  await store.putDestination({ name: 'far', kind: 'log', reports: ['status'] })
+  const lane = await store.internLane({ queue: 'default', task: 'b' })
+  await store.enqueueTaskRuns(Array.from({ length: 3 }, () => ({ task: 'b', lane, payload: {} })))
+  const redeliver = ['destinations', 'redeliver', 'far']
+  expect((await q(redeliver, env)).stdout).toBe('far has no given-up report that may be sent again.\n')
+  const leased = await store.leaseDeliveries({ destination: 'far', holder: 'h', limit: 10, forMs: 60_000 })
+  const outcome = { kind: 'rejected', error: 'HTTP 404' } as const
+  await store.markDeliveries(
+    'h',
+    leased.map(({ id }) => ({ id, revision: 1, outcome })),
+  )
+  expect(await q(redeliver, env)).toMatchObject({ code: 0, stdout: '3 reports to far are sent again.\n' })
+  expect(await store.leaseDeliveries({ destination: 'far', holder: 'h', limit: 10, forMs: 60_000 })).toHaveLength(3)
+  expect((await store.listActions()).items[0]).toMatchObject({
+    what: 'redeliver-given-up',
+    subject: 'destination far',
+    answer: '3 reports',
+  })
 })
 
 test('a report that was given up is sent again', async () => {

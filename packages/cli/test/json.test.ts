@@ -83,6 +83,7 @@ const commands: readonly (readonly [line: string, code?: number])[] = [
   ['destinations resume hook'],
   ['destinations test hook', 1],
   ['deliveries redeliver DELIVERY'],
+  ['destinations redeliver hook'],
   ['destinations rm hook'],
   ['drain eu-2 --deadline 2m --on-deadline release'],
   ['undrain eu-2'],

@@ -1,6 +1,7 @@
 /** The screens of one node and of one run: what is unknown is not shown as a number, and crashes are no attempts. */
 import { afterAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
+import { introduction } from '../../store/test/replica-registration.ts'
 import { exampleCluster } from './example-cluster.ts'
 import { q } from './terminal.ts'
 
@@ -16,6 +17,24 @@ test('a node that has stopped says when, and neither a heartbeat nor a count tha
   const text = await node('aaaaaaaaaaa2')
   expect(text).toMatch(/^stopped +\S.* \(5 min ago\)$/m)
   expect(text).not.toMatch(/^heartbeat|completed/m)
+})
+
+test('an external worker without figures has no load, and recovery is not its task', async () => {
+  const worker = { ...introduction('owner:agent', 'agent'), preset: 'external', recovers: false }
+  await cluster.store.registerReplica(worker)
+  const figures = { cpuPercent: 0, memoryMb: 0, completed: 0, failed: 0, uptimeS: 0 }
+  await cluster.store.upsertReplicaHeartbeat('owner:agent', {
+    health: 'healthy',
+    activeRuns: 0,
+    freeSlots: 1,
+    ...figures,
+  })
+  const text = await node('agent')
+  expect(text).toMatch(/^load +\d+\/\d+ slots; it sends no figures$/m)
+  expect(text).not.toMatch(/^executed|^recovery|up 0 ms/m)
+  const { stdout } = await q(['nodes', '--wide'], env)
+  expect(stdout).toMatch(/^agent .* - +- +healthy +- /m)
+  expect(stdout.split('\n').find((line) => line.startsWith('agent'))).not.toContain('recovery is off')
 })
 
 test('bars of CPU are drawn against all cores, and the highest value stands beside them', async () => {

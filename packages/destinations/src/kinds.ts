@@ -41,8 +41,8 @@ export const destinationKinds: Readonly<Record<string, DestinationKind>> = {
     problemsOf: webhookProblems,
     localSettings: [],
     open: async (context) => (await import('./webhook/webhook-sender.ts')).openWebhookSender(context),
-    // 16 requests at the same time.
+    // While the last requests of a batch are in flight, those of the next one fill the slots of the sender.
     inFlightMax: 2,
-    batchMax: 8,
+    batchMax: 32,
   },
 }

@@ -27,12 +27,13 @@ const released: Record<string, string> = {
   '0018-batched-reports': '1fbf347dfcab2b44e8e2c3ab8f70ac1215f43dff77a8b817cf89017691d600c7',
   '0019-more-comments': 'baf49795a3665c77c656666341da1a3757de9d4c759fa05eb050ae99e6806174',
   '0020-unread-columns': 'c06e97431562fe97c0b30515e76337e3609a3e6b02c8f28b83027dcf8416581b',
+  '0021-report-joins': '44dc5471b79e31a4890505763b7ef86f9b62added7dc847ecdeeb7abffb9455b',
 }
 
 const files = await migrationFiles()
 
-test('the newest migration is 0020-unread-columns', () => {
-  expect(files.at(-1)?.name).toBe('0020-unread-columns')
+test('the newest migration is 0021-report-joins', () => {
+  expect(files.at(-1)?.name).toBe('0021-report-joins')
 })
 
 test('no released migration has been edited, removed or renamed', () => {

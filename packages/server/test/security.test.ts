@@ -76,6 +76,17 @@ test('a client that is slow to send its headers is cut off with 408, a giant hea
   expect((await rawRequest(server.port, { path: '/healthz' })).status).toBe(200)
 })
 
+test.each(['OPTIONS', 'PROPFIND', 'PUT'])('%s is answered with the methods of the route', async (method) => {
+  const answer = await rawRequest(server.port, { method, path: '/api/runs', headers: bearer })
+  expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, POST' } })
+})
+
+test('a value that does not fit a pattern has one problem', async () => {
+  const { text } = await rawRequest(server.port, { path: '/api/runs/1/logs?after=x', headers: bearer })
+  const { errors } = JSON.parse(text) as { readonly errors: readonly { readonly at: string }[] }
+  expect(errors.map(({ at }) => at)).toEqual(['after'])
+})
+
 test('every answer forbids frames, foreign scripts and sniffing', async () => {
   for (const path of ['/', '/healthz', '/api/tasks', '/runs/5', '/nothing.js']) {
     const { headers } = await rawRequest(server.port, { path })

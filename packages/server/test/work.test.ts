@@ -65,11 +65,28 @@ test('a worker changes the options of tasks that its token published, and of no 
   expect(published.find(({ name }) => name === other.task)).toMatchObject({ queue: 'cpu', publishedBy: 'replica' })
 })
 
+test('a run that was not started has no outcome, and stays with the worker that claimed it', async () => {
+  const { run, write } = await busyWorker({ more: { start: false } })
+  expect(await write('finish', run, { resultText: '1' })).toMatchObject({
+    status: 409,
+    data: {
+      code: 'CONFLICT',
+      state: 'CLAIMED',
+      fix: expect.stringContaining(`/api/runs/${run.runId}/start`) as string,
+    },
+  })
+  expect(await write('beat', run)).toMatchObject({ data: { answer: 'alive' } })
+  expect(await write('start', run)).toMatchObject({ data: { answer: 'started' } })
+})
+
 test('a run that is claimed without a start begins when the worker starts it', async () => {
   const { run, write, replicaId } = await busyWorker({ more: { start: false } })
   expect(await rowOf(run)).toMatchObject({ status: 'CLAIMED', attempt: 0 })
-  expect(await write('start', run)).toMatchObject({ data: { answer: 'started' } })
-  expect(await rowOf(run)).toMatchObject({ status: 'RUNNING', attempt: 1, replica_id: replicaId })
+  for (let time = 1; time <= 2; time++) {
+    // The second one is a repeat, because the answer was lost.
+    expect(await write('start', run)).toMatchObject({ data: { answer: 'started' } })
+    expect(await rowOf(run)).toMatchObject({ status: 'RUNNING', attempt: 1, replica_id: replicaId })
+  }
   expect(await write('finish', run, { resultText: '1' })).toMatchObject({ data: { answer: 'settled' } })
 })
 

@@ -71,7 +71,7 @@ WITH RECURSIVE
         WHERE
           own.destination = d.destination
           AND own.order_key = d.order_key
-          AND own.due_at IS NOT NULL
+          AND coalesce(own.due_at, '-infinity') > '-infinity'
         ORDER BY
           own.id
         LIMIT

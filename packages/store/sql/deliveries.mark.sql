@@ -29,19 +29,6 @@ WITH
       g.id
     FOR NO KEY UPDATE OF
       d
-  ),
-  postponed AS (
-    UPDATE q.delivery later
-    SET
-      due_at = given.next
-    FROM
-      given
-    WHERE
-      given.became = 'retried'
-      AND later.destination = given.destination
-      AND later.order_key = given.order_key
-      AND later.due_at < given.next
-      AND later.id > given.id
   )
 UPDATE q.delivery d
 SET

@@ -161,7 +161,7 @@ export const alerts: readonly Alert[] = [
     holds: '0m',
     severity: 'warning',
     summary: 'Reports to {{ $labels.destination }} were given up within the last hour.',
-    action: '`q deliveries --given-up` shows the errors; correct the cause, then `q deliveries redeliver`.',
+    action: '`q deliveries --given-up` shows the errors; correct the cause, then `q destinations redeliver`.',
   },
   {
     name: 'QDestinationPaused',

@@ -11,6 +11,7 @@ import { orderCommand } from '../frame/order.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { destinationsTable } from '../screens/destinations.ts'
 import { destinationNotFound } from '../typed/not-found.ts'
+import { redeliverCommand } from './redeliver.ts'
 
 export function destinationsCommand(terminal: Terminal): Command {
   const command = newCommand({
@@ -31,7 +32,7 @@ export function destinationsCommand(terminal: Terminal): Command {
         terminal.tell(listEnd({ shown: items.length, noun: 'destination', order: 'by name' }))
     })
   })
-  for (const part of [addCommand, testCommand, pauseCommand, resumeCommand, removeCommand])
+  for (const part of [addCommand, testCommand, pauseCommand, resumeCommand, redeliverCommand, removeCommand])
     command.addCommand(part(terminal))
   return command
 }

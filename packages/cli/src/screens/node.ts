@@ -1,5 +1,5 @@
 /** One node with all its details. Pure. */
-import type { HeldRunView, NodeDetail, Node, SlotView } from '@q/store'
+import { externalPreset, type HeldRunView, type NodeDetail, type Node, type SlotView } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { shellWord } from '@q/server/client'
 import { ago, exact, long, moment, shortDuration } from '../words/ages.ts'
@@ -11,7 +11,7 @@ import { cut, styled } from '../words/style.ts'
 import { table } from '../words/table.ts'
 import { packed } from '../words/wrap.ts'
 import { recoveriesTable } from './recoveries.ts'
-import { isLiving, servesText } from './nodes.ts'
+import { isLiving, servesText, sendsStats } from './nodes.ts'
 
 export function nodeScreen(look: Look, detail: NodeDetail, now: Date = new Date()): string {
   const { node, held, samples, failures, gaps, recoveries } = detail
@@ -103,13 +103,15 @@ function facts(look: Look, node: Node, { held }: NodeDetail, now: Date): string 
       : [['stopped', `${moment(node.stoppedAt, now)} (${ago(node.stoppedAt, now)})`] as const]),
     ...(isLiving(node) ? [['load', loadLine(node)] as const] : []),
     // The counts are part of the heartbeat, which is removed some time after a node has stopped.
-    ...(node.beatAgeMs === null
+    ...(node.beatAgeMs === null || !sendsStats(node)
       ? []
       : [['executed', `${countText(node.completed)} completed, ${countText(node.failed)} failed`] as const]),
     ['holds', plural(held.length, 'run')],
     ['serves', servesText(node)],
     ...(node.endpoint === null ? [] : [['endpoint', node.endpoint] as const]),
-    ...(node.recovers ? [] : [['recovery', 'switched off: runs of dead nodes stay as they are'] as const]),
+    ...(node.recovers || node.preset === externalPreset
+      ? []
+      : [['recovery', 'switched off: runs of dead nodes stay as they are'] as const]),
   ]
   return factLines(look, lines).join('\n')
 }
@@ -135,8 +137,11 @@ function heartbeatLine({ beatAgeMs, thresholds, presence, goneAt, preset, presen
   return `${age}; every ${exact(thresholds.replicaBeatMs)}, lost after ${exact(thresholds.replicaStaleMs)}; ${seen}; preset ${preset}`
 }
 
-function loadLine({ cpuPercent, memoryMb, health, slots, freeSlots, uptimeS }: Node): string {
-  return `${slots - freeSlots}/${slots} slots, CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB, ${health}; up ${long(uptimeS * 1_000)}`
+function loadLine(node: Node): string {
+  const { cpuPercent, memoryMb, health, slots, freeSlots, uptimeS } = node
+  const busy = `${slots - freeSlots}/${slots} slots`
+  if (!sendsStats(node)) return `${busy}; it sends no figures`
+  return `${busy}, CPU ${Math.round(cpuPercent)} %, ${memoryMb} MB, ${health}; up ${long(uptimeS * 1_000)}`
 }
 
 function threadsTable(look: Look, threads: readonly SlotView[]): string {

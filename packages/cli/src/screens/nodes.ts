@@ -1,5 +1,5 @@
 /** The nodes, one line each. Pure. */
-import type { Node } from '@q/store'
+import { externalPreset, type Node } from '@q/store'
 import type { Look } from '../frame/terminal.ts'
 import { countdown, exact, shortDuration } from '../words/ages.ts'
 import { nodeStateText } from '../words/states.ts'
@@ -12,10 +12,10 @@ export function nodesTable(look: Look, nodes: readonly Node[], now: Date = new D
     { heading: 'STATE', cell: (node) => stateOf(look, node) },
     { heading: 'BEAT/STALE', cell: beatOf, drop: 5 },
     { heading: 'SLOTS', cell: slotsOf, align: 'right' },
-    { heading: 'CPU', cell: (node) => living(node, `${Math.round(node.cpuPercent)} %`), align: 'right', drop: 4 },
-    { heading: 'MEM', cell: (node) => living(node, `${node.memoryMb} MB`), align: 'right', drop: 6 },
+    { heading: 'CPU', cell: (node) => measured(node, `${Math.round(node.cpuPercent)} %`), align: 'right', drop: 4 },
+    { heading: 'MEM', cell: (node) => measured(node, `${node.memoryMb} MB`), align: 'right', drop: 6 },
     { heading: 'HEALTH', cell: (node) => healthOf(look, node), drop: 3 },
-    { heading: 'UP', cell: (node) => living(node, shortDuration(node.uptimeS * 1_000)), align: 'right', drop: 7 },
+    { heading: 'UP', cell: (node) => measured(node, shortDuration(node.uptimeS * 1_000)), align: 'right', drop: 7 },
     { heading: 'VERSION', cell: ({ version }) => version, drop: 8 },
     { heading: 'NOTE', cell: (node) => noteOf(node, now), shrink: 16, drop: 2 },
     { heading: 'ID', cell: ({ id }) => styled(look, 'dim', id), drop: 9 },
@@ -26,6 +26,11 @@ export function nodesTable(look: Look, nodes: readonly Node[], now: Date = new D
 
 export function isLiving({ state }: Pick<Node, 'state'>): boolean {
   return state === 'alive' || state === 'draining'
+}
+
+/** Whether its heartbeats say what it uses and did: an external worker may send none of it. */
+export function sendsStats({ preset, memoryMb, uptimeS }: Node): boolean {
+  return preset !== externalPreset || memoryMb > 0 || uptimeS > 0
 }
 
 const tasksShown = 8
@@ -46,6 +51,10 @@ function stateOf(look: Look, { state, drain }: Node): string {
 }
 
 /** The last report of a dead node does not show its present state. */
+function measured(node: Node, text: string): string {
+  return sendsStats(node) ? living(node, text) : '-'
+}
+
 function living(node: Node, text: string): string {
   return isLiving(node) ? text : '-'
 }
@@ -67,12 +76,11 @@ function healthOf(look: Look, node: Node): string {
   return node.health === 'unhealthy' ? styled(look, 'red', 'unhealthy') : node.health
 }
 
-function noteOf({ drain, state, recovers, endpoint, stoppedAt }: Node, now: Date): string {
-  if (state === 'stopped')
-    return stoppedAt === null ? '' : `stopped ${shortDuration(now.getTime() - stoppedAt.getTime())} ago`
+function noteOf({ drain, state, recovers, preset, endpoint, stoppedAt }: Node, now: Date): string {
+  if (state === 'stopped') return stoppedAt === null ? '' : `stopped ${shortDuration(now.getTime() - stoppedAt.getTime())} ago`
   const parts = [
     ...(drain === null || state !== 'draining' ? [] : [drainNote(drain, now)]),
-    ...(recovers ? [] : ['recovery is off']),
+    ...(recovers || preset === externalPreset ? [] : ['recovery is off']),
     ...(endpoint === null || drain !== null ? [] : [endpoint]),
   ]
   return parts.join('; ')

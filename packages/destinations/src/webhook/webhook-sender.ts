@@ -1,6 +1,7 @@
 /**
  * Sends each report as one signed HTTP POST. The reports of a batch are about different runs, so they are sent
- * concurrently.
+ * concurrently, at most 16 at once over all batches. Batches are larger than that, because leasing and marking a batch
+ * costs the database almost as much as sending one report. A report whose turn comes too late is postponed.
  *
  * A report is tried again after no answer, 408, 425, 429 and 5xx, and after 401 and 403, because sender and receiver may
  * have different secrets during a rotation. Every other error status means that the receiver will never accept it. The
@@ -10,11 +11,14 @@ import type { Report } from '../report.ts'
 import { readSecret, type SecretSource } from '../secret.ts'
 import type { Sender, SenderContext, SendResult } from '../sender.ts'
 import { createPoster, type PostAnswer } from './post.ts'
+import { createRequestSlots } from './request-slots.ts'
 import { addressProblem, readWebhookSettings } from './settings.ts'
 import { webhookSignature } from './signature.ts'
 
 const bodyBytesMax = 256 * 1024
-const socketsMax = 16
+const requestsMax = 16
+/** The slowest request then ends before the call of `send` counts as failed. */
+const turnMsMax = 8_000
 const retryAfterMsMax = 3_600_000
 const statusesWorthRetry = [401, 403, 408, 425, 429]
 
@@ -31,7 +35,8 @@ interface Message {
 
 export function openWebhookSender(context: SenderContext): Sender {
   const settings = readWebhookSettings(context.settings)
-  const poster = createPoster(socketsMax)
+  const poster = createPoster(requestsMax)
+  const slots = createRequestSlots(requestsMax)
 
   async function access(): Promise<Access | { readonly missing: string }> {
     const url = 'address' in settings.url ? settings.url.address : context.env(settings.url.variable)
@@ -62,7 +67,10 @@ export function openWebhookSender(context: SenderContext): Sender {
   async function sendAll(messages: readonly Message[]): Promise<readonly SendResult[]> {
     const opened = await access()
     if ('missing' in opened) return messages.map(() => ({ kind: 'failed', error: opened.missing }))
-    return Promise.all(messages.map((message) => post(opened, message)))
+    const untilMs = context.nowMs() + turnMsMax
+    const postInTurn = (message: Message) =>
+      slots.use(() => (context.nowMs() > untilMs ? Promise.resolve(tooSlow) : post(opened, message)))
+    return Promise.all(messages.map(postInTurn))
   }
 
   return {
@@ -79,6 +87,8 @@ export function openWebhookSender(context: SenderContext): Sender {
     },
   }
 }
+
+const tooSlow: SendResult = { kind: 'postponed', error: 'The receiver is slow.', retryAfterMs: 0 }
 
 function messageOf({ id, kind, subject, createdAt, payload }: Report): Message {
   return { id, kind, body: JSON.stringify({ id, kind, subject, createdAt: createdAt.toISOString(), payload }) }

@@ -1,6 +1,7 @@
 /** Webhooks against a real HTTP server: what is sent, what counts as delivered, and what is tried again. */
 import { createHmac } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,13 +14,14 @@ const nowMs = 1_800_000_000_000
 async function open(
   settings: Settings,
   env: Record<string, string> = { HOOK_SECRET: 'canary-s3cret' },
+  clock: () => number = () => nowMs,
 ): Promise<Sender> {
   const sender = await destinationKinds['webhook']!.open({
     name: 'hook',
     settings: { secretVariable: 'HOOK_SECRET', ...settings },
     env: (name) => env[name],
     state: memoryState(),
-    nowMs: () => nowMs,
+    nowMs: clock,
     log: () => {},
   })
   onTestFinished(() => sender.close())
@@ -145,6 +147,46 @@ test('a receiver that hangs fails its own report alone', async () => {
     { kind: 'failed', error: 'It did not answer within 300 ms.' },
     { kind: 'delivered' },
   ])
+})
+
+/** Reports about different runs. */
+const reports = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => report(`${first + index}.1`, String(first + index)))
+
+test('at most 16 requests are in flight over all batches, and those of the next batch fill the slots of the last', async () => {
+  const there = await hook()
+  const open16 = Promise.withResolvers<void>()
+  const held: ServerResponse[] = []
+  there.answer = (response) => {
+    held.push(response)
+    if (held.length === 16) open16.resolve()
+  }
+  const sender = await open({ url: there.url })
+  const [first, second] = [sender.send(reports(1, 12)), sender.send(reports(13, 12))]
+  await open16.promise
+  expect(there.received).toHaveLength(16)
+  there.answer = (response) => void response.writeHead(204).end()
+  for (const response of held) response.writeHead(204).end()
+  expect([...(await first), ...(await second)]).toEqual(Array.from({ length: 24 }, () => ({ kind: 'delivered' })))
+  expect(there.received.map(({ headers }) => headers['x-q-delivery']).slice(0, 12)).toEqual(
+    reports(1, 12).map(({ id }) => id),
+  )
+})
+
+test('a report whose turn comes too late for the time of a batch is postponed, without a request', async () => {
+  const there = await hook()
+  let now = nowMs
+  there.answer = (response) => {
+    now = nowMs + 8_001
+    response.writeHead(204).end()
+  }
+  const sender = await open({ url: there.url }, undefined, () => now)
+  const results = await sender.send(reports(1, 20))
+  expect(results.slice(0, 16)).toEqual(Array.from({ length: 16 }, () => ({ kind: 'delivered' })))
+  expect(results.slice(16)).toEqual(
+    Array.from({ length: 4 }, () => ({ kind: 'postponed', error: 'The receiver is slow.', retryAfterMs: 0 })),
+  )
+  expect(there.received).toHaveLength(16)
 })
 
 test('an error names neither the secret nor the address', async () => {

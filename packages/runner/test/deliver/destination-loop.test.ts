@@ -136,6 +136,18 @@ test('no more batches are in flight than the destination allows, and each has at
   expect(await states()).toEqual(Array.from({ length: 5 }, () => 'delivered'))
 })
 
+test('a destination without reports is looked at less often, until it has one', async () => {
+  const a = replica('a', (reports) => Promise.resolve(reports.map(() => delivered)))
+  const waits: number[] = []
+  for (let look = 0; look < 4; look++) waits.push((await a.tick()).afterMs)
+  expect(waits).toEqual([1_000, 2_000, 3_000, 3_000])
+  await write('run/1')
+  expect((await a.tick()).afterMs).toBe(1_000)
+  await a.batchEnded()
+  expect((await a.tick()).afterMs).toBe(1_000)
+  await a.close()
+})
+
 test('a report carries its id, its subject and no password of a URL', async () => {
   const reports: Report[] = []
   const a = replica('a', (given) => {
@@ -181,6 +193,26 @@ test('a destination that fails repeatedly is left to another replica', async () 
   await b.close()
   await a.close()
   expect(await states()).toEqual(['delivered', 'delivered', 'delivered'])
+})
+
+test('a batch of which reports failed and others were not tried counts as a failure', async () => {
+  const failed: SendResult = { kind: 'failed', error: 'It did not answer within 10000 ms.' }
+  const postponed: SendResult = { kind: 'postponed', error: 'The receiver is slow.', retryAfterMs: 0 }
+  let sent = 0
+  const send: Send = (reports) => {
+    sent += reports.length
+    return Promise.resolve([failed, postponed].slice(0, reports.length))
+  }
+  const a = replica('a', send, { batchMax: 3 })
+  await write('run/1', 'run/2')
+  await a.tick()
+  await a.batchEnded()
+  await a.tick()
+  expect(sent).toBe(2)
+  a.now.ms += 60_000
+  await a.tick()
+  expect(sent).toBe(3)
+  await a.close()
 })
 
 test('a rejected report is given up and reported to observers with its error', async () => {

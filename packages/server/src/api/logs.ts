@@ -19,8 +19,9 @@ export const logSubject = z
     return runId.safeParse(id).success && isPlace(place.join('.'))
   }, 'has a number that is too large')
 
+/** Also of what is not a number: the pattern has refused it. */
 function isPlace(text: string): boolean {
-  return text.split('.').every((number) => Number(number) <= 2_147_483_647)
+  return !text.split('.').some((number) => Number(number) > 2_147_483_647)
 }
 
 export const loggedLine = logPlace.extend({

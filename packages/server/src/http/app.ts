@@ -111,7 +111,7 @@ async function passChecks(deps: AppDeps, c: C): Promise<Response | undefined> {
   const area = areaOf(request.path)
   const isAnyHost = area === 'probe' && deps.isReachable
   const ownOrigin = isAnyHost ? '' : requireOwnHost(request.headers, deps.hosts())
-  if (!methods.has(request.method)) throw notAllowed(request.method)
+  if (!methods.has(request.method)) throw notAllowed(request.method, routesAt(request.path))
   requireReadable(incoming.url ?? '')
   requireNoTokenInUrl(new URL(request.url))
   if (area === 'probe') return deps.probes.answer(request.path)
@@ -159,7 +159,7 @@ function openStream(deps: AppDeps, c: C): Response {
 
 async function otherwise(deps: AppDeps, c: C): Promise<Response> {
   if (areaOf(c.req.path) === 'api') {
-    const allowed = Object.keys(apiRoutes).filter((key) => matches(key.split(' ')[1] ?? '', c.req.path))
+    const allowed = routesAt(c.req.path)
     throw allowed.length === 0 ? notFound('There is no such route.') : notAllowed(c.req.method, allowed)
   }
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD') throw notAllowed(c.req.method)
@@ -171,6 +171,10 @@ async function otherwise(deps: AppDeps, c: C): Promise<Response> {
 /** Answers a request whose address cannot be parsed. */
 export async function unreadable(headers: Readonly<Record<string, string>>): Promise<Response> {
   return withHeaders(problemAnswer(await problemOf(hostNotAllowed(), '')), headers)
+}
+
+function routesAt(path: string): string[] {
+  return Object.keys(apiRoutes).filter((key) => matches(key.split(' ')[1] ?? '', path))
 }
 
 function matches(pattern: string, path: string): boolean {

@@ -42,6 +42,10 @@ export function leaseStatement({ destination, holder, limit, forMs }: LeaseReque
 
 const isFree = sql`(d.leased_until IS NULL OR d.leased_until < clock_timestamp())`
 
+// Does not match the condition of the index of due reports: after hours without a backlog PostgreSQL takes that index for
+// empty, and would look for the reports of one run in it.
+const isPending = sql`coalesce(own.due_at, '-infinity') > '-infinity'`
+
 // Written in SQL: recursive and LATERAL. It walks the index of due reports and stops at the limit, whatever the statistics
 // of the table say: those of a table that was empty would make PostgreSQL read and sort the whole backlog.
 const lease = prepared<LeaseRequest, LeasedDelivery>('lease-deliveries', ({ destination, holder, limit, forMs }) => {
@@ -57,7 +61,7 @@ WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS at), due AS (
 ), chosen AS MATERIALIZED (
   SELECT d.id FROM due d
   CROSS JOIN LATERAL (SELECT own.id FROM q.delivery own WHERE own.destination = d.destination AND own.order_key = d.order_key
-    AND own.due_at IS NOT NULL ORDER BY own.id LIMIT 1) oldest
+    AND ${isPending} ORDER BY own.id LIMIT 1) oldest
   WHERE ${isFree}
     AND d.id = oldest.id
   LIMIT ${limit}::int

@@ -3,10 +3,11 @@
  * changes nothing. A report that a newer revision replaced in the meantime stays due.
  *
  * A failed report also postpones the later reports of the same run, workflow or replica: they have to wait for it, and
- * leasing would otherwise read them again and again. Retries double their delay, with jitter; after the last retry the
- * report is given up, and the later ones are sent.
+ * leasing would otherwise read them again and again. It does not wait for those that are locked: `redeliver` may wait for
+ * the failed one. Retries double their delay, with jitter; after the last retry the report is given up, and the later ones
+ * are sent.
  */
-import { sql, type CompiledQuery } from 'kysely'
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { prepared } from '../connection/prepared.ts'
 
@@ -44,6 +45,7 @@ export async function markDeliveries(
 
 export function markStatement(holder: string, marks: readonly DeliveryMark[]): CompiledQuery<MarkedDelivery> {
   const outcomes = marks.map(({ outcome }) => outcome)
+  const mark = outcomes.some(({ kind }) => kind === 'failed' || kind === 'postponed') ? markRetries : markEnds
   return mark({
     holder,
     ids: marks.map(({ id }) => id),
@@ -64,9 +66,10 @@ interface MarkColumns {
 }
 
 // Written in SQL: one statement changes the reports and those that wait for them.
-const mark = prepared<MarkColumns, MarkedDelivery>(
-  'mark-deliveries',
-  ({ holder, ids, revisions, kinds, errors, delays }) => sql<MarkedDelivery>`
+const markWith = (name: string, postponed: RawBuilder<unknown>) =>
+  prepared<MarkColumns, MarkedDelivery>(
+    name,
+    ({ holder, ids, revisions, kinds, errors, delays }) => sql<MarkedDelivery>`
 WITH given AS MATERIALIZED (
   SELECT g.*, d.destination, d.order_key, CASE
     WHEN d.revision <> g.revision THEN 'replaced'
@@ -79,11 +82,7 @@ WITH given AS MATERIALIZED (
     AS g(id, revision, kind, error, delay_ms)
   JOIN q.delivery d ON d.id = g.id AND d.leased_by = ${holder}::text
   ORDER BY g.id FOR NO KEY UPDATE OF d
-), postponed AS (
-  UPDATE q.delivery later SET due_at = given.next FROM given
-  WHERE given.became = 'retried' AND later.destination = given.destination AND later.order_key = given.order_key
-    AND later.due_at < given.next AND later.id > given.id
-)
+)${postponed}
 UPDATE q.delivery d SET leased_by = NULL, leased_until = NULL,
   attempts = d.attempts - CASE WHEN given.became = 'retried' AND given.kind = 'postponed' THEN 1 ELSE 0 END,
   delivered_at = CASE given.became WHEN 'delivered' THEN clock_timestamp() ELSE d.delivered_at END,
@@ -91,4 +90,17 @@ UPDATE q.delivery d SET leased_by = NULL, leased_until = NULL,
   last_error = CASE given.became WHEN 'replaced' THEN d.last_error ELSE given.error END
 FROM given WHERE d.id = given.id
 RETURNING d.id, given.became`,
+  )
+
+// Two statements, because planning the second one takes longer, and nearly all batches are delivered.
+const markEnds = markWith('mark-ended-deliveries', sql``)
+const markRetries = markWith(
+  'mark-deliveries',
+  sql`, later AS MATERIALIZED (
+  SELECT l.id, given.next FROM given JOIN q.delivery l ON l.destination = given.destination AND l.order_key = given.order_key
+    AND l.id > given.id AND l.due_at < given.next
+  WHERE given.became = 'retried' FOR NO KEY UPDATE OF l SKIP LOCKED
+), postponed AS (
+  UPDATE q.delivery d SET due_at = later.next FROM later WHERE d.id = later.id
+)`,
 )

@@ -1,7 +1,8 @@
 /**
  * Sends a report again under the same id, whether it was given up or delivered. Refuses if a newer report of the same
  * kind about the same run was delivered or is being sent: an old status must not overwrite a newer one. The newer reports
- * are locked, so that no sender leases one of them in the meantime.
+ * are locked, so that no sender leases one of them in the meantime. One redelivery at a time locks reports: two would lock
+ * those of one run in different orders.
  */
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -10,6 +11,11 @@ export type RedeliverAnswer = 'due' | 'superseded' | 'not-found'
 
 /** Whether a receiver has the report `n`, or may have it soon. */
 const isSent = sql<boolean>`(n.delivered_at IS NOT NULL OR n.leased_until > clock_timestamp())`
+
+/** The first CTE of a statement: ends when no other redelivery locks reports. */
+const turn: RawBuilder<unknown> = sql`turn AS MATERIALIZED (
+  SELECT pg_advisory_xact_lock(hashtextextended('q.redeliver', 0))
+)`
 
 /** Locks the newer reports beside each report in `wanted`: CTEs of a statement, of which `superseded` is the last. */
 const supersededByNewer: RawBuilder<unknown> = sql`newer AS MATERIALIZED (
@@ -22,8 +28,8 @@ const supersededByNewer: RawBuilder<unknown> = sql`newer AS MATERIALIZED (
 
 export async function redeliver(db: Db, id: string): Promise<RedeliverAnswer> {
   const { rows } = await sql<{ superseded: boolean }>`
-WITH wanted AS MATERIALIZED (
-  SELECT d.id, d.destination, d.order_key, d.news FROM q.delivery d WHERE d.id = ${id}::bigint FOR UPDATE OF d
+WITH ${turn}, wanted AS MATERIALIZED (
+  SELECT d.id, d.destination, d.order_key, d.news FROM turn CROSS JOIN q.delivery d WHERE d.id = ${id}::bigint FOR UPDATE OF d
 ), ${supersededByNewer}, changed AS (
   UPDATE q.delivery d SET due_at = clock_timestamp(), delivered_at = NULL, attempts = 0
   FROM wanted WHERE d.id = wanted.id AND NOT EXISTS (SELECT FROM superseded) AND d.due_at IS NULL
@@ -39,8 +45,8 @@ export async function redeliverGivenUp(
   { destination, limit }: { readonly destination: string; readonly limit: number },
 ): Promise<number> {
   const { rows } = await sql`
-WITH wanted AS MATERIALIZED (
-  SELECT g.id, g.destination, g.order_key, g.news FROM q.delivery g
+WITH ${turn}, wanted AS MATERIALIZED (
+  SELECT g.id, g.destination, g.order_key, g.news FROM turn CROSS JOIN q.delivery g
   WHERE g.due_at IS NULL AND g.delivered_at IS NULL AND g.destination = ${destination}
     AND NOT EXISTS (SELECT FROM q.delivery n WHERE n.destination = g.destination AND n.order_key = g.order_key
       AND n.news = g.news AND n.id > g.id AND ${isSent})

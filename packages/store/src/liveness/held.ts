@@ -31,6 +31,8 @@ export interface LeaseHolder {
   readonly queue: string
   /** False: the run has ended under this lease. */
   readonly isHeld: boolean
+  /** Whether its code was started under this lease and has not ended. */
+  readonly isRunning: boolean
   /** How long ago it was started; null: it was not. */
   readonly ranMs: number | null
 }
@@ -42,6 +44,7 @@ export function leaseHolder(db: Db, { runId, fence }: Lease): Promise<LeaseHolde
     .innerJoin('q.lane', 'q.lane.id', 'r.lane')
     .select(['r.replica_id as replicaId', 'r.fence', 'r.task', 'q.lane.queue'])
     .select(sql<boolean>`r.held IS TRUE`.as('isHeld'))
+    .select(sql<boolean>`r.status = 'RUNNING'`.as('isRunning'))
     .select(sql<number | null>`(extract(epoch FROM clock_timestamp() - r.started_at) * 1000)::float8`.as('ranMs'))
     .where('r.id', '=', runId)
     .where('r.fence', '>=', fence)

@@ -40,13 +40,17 @@ export async function explain(
   try {
     await client.query(`SET LOCAL plan_cache_mode = ${mode}`)
     const args = parameters.length === 0 ? '' : `(${parameters.map(literal).join(', ')})`
-    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    const { rows } = await client.query<{ 'QUERY PLAN': [Explained] }>(
       `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE ${name} ${args}`,
     )
     return effortOf(rows[0]!['QUERY PLAN'][0].Plan)
   } finally {
     await client.query('ROLLBACK')
   }
+}
+
+export interface Explained {
+  readonly Plan: PlanNode
 }
 
 interface PlanNode {
@@ -69,8 +73,12 @@ function effortOf(plan: PlanNode): Effort {
     scans: [...new Set(scans.map((node) => node['Index Name'] ?? node['Node Type']))].toSorted(),
     rows: Math.round(scans.reduce((sum, node) => sum + rowsOf(node), 0)),
     pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
-    pairsInVain: nodesOf(plan).reduce((sum, node) => sum + pairsOf(node), 0),
+    pairsInVain: pairsInVainOf(plan),
   }
+}
+
+export function pairsInVainOf(plan: PlanNode): number {
+  return nodesOf(plan).reduce((sum, node) => sum + pairsOf(node), 0)
 }
 
 function nodesOf(plan: PlanNode): PlanNode[] {

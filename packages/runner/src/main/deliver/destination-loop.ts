@@ -28,7 +28,8 @@ export interface DestinationLoop {
   close(): Promise<void>
 }
 
-const pollMs = 1_000
+/** Times the number of looks in a row that found no report. */
+const pollMs = { step: 1_000, max: 3_000 }
 const rest = { firstMs: 1_000, msMax: 60_000 }
 const failuresBeforeRelease = 3
 const closeMsMax = 2_000
@@ -46,6 +47,7 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
   let sender: OpenSender | undefined
   let restsUntilMs = 0
   let failures = 0
+  let emptyLooks = 0
 
   async function closeSender(): Promise<void> {
     const closing = sender
@@ -85,9 +87,11 @@ export function createDestinationLoop(deps: DestinationLoopDeps, destination: De
       if (by !== undefined) {
         await refreshHeartbeats()
         while (batches.mayStart(by) && nowMs() >= restsUntilMs) if (!(await batches.start(by))) break
+        emptyLooks = batches.isIdle() ? emptyLooks + 1 : 0
       }
       if ((by === undefined || failures >= failuresBeforeRelease) && batches.isIdle()) await leaveToOthers()
-      return after(Math.max(pollMs, restsUntilMs - nowMs()))
+      const idleMs = Math.min(pollMs.step * Math.max(1, emptyLooks), pollMs.max)
+      return after(Math.max(idleMs, restsUntilMs - nowMs()))
     },
     async close() {
       // Closing the sender aborts batches still in flight; another replica sends their reports again.

@@ -22,7 +22,7 @@ export interface BatchDeps {
 }
 
 export interface BatchAnswer {
-  /** Whether the destination answered at least one report, if only to reject it. */
+  /** Whether the destination answered at least one report, if only to reject it, or none was tried. */
   readonly reached: boolean
   /** Whether the sender did not return: it must not be used again. */
   readonly hung: boolean
@@ -40,7 +40,11 @@ export async function sendBatch(deps: BatchDeps, leased: readonly LeasedDelivery
   })
   const marked = await store.markDeliveries(holder, marks)
   observeMarks(deps, marks, marked)
-  return { reached: marks.some(({ outcome }) => outcome.kind !== 'failed'), hung: results === undefined }
+  const kinds = new Set(marks.map(({ outcome }) => outcome.kind))
+  return {
+    reached: !kinds.has('failed') || kinds.has('delivered') || kinds.has('rejected'),
+    hung: results === undefined,
+  }
 }
 
 function observeMarks(

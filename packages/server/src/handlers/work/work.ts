@@ -37,7 +37,9 @@ export function workHandlers({ reads, writes, version }: HandlerDeps): Handlers<
       return { workerName: name, draining, runs: await executable(writes, claimed, workers.hostOf(replicaId)) }
     },
     'POST /api/runs/{id}/start': async ({ params, body, who }) => {
-      const { lease } = await ownLease(writes, params.id, body, who)
+      const { lease, holder } = await ownLease(writes, params.id, body, who)
+      // A repeat, because the answer was lost.
+      if (holder?.isRunning === true) return { answer: 'started' }
       const [started] = await writes.startTaskRuns([lease])
       if (started === undefined) throw leaseLost(lease)
       return { answer: 'started' }
@@ -56,6 +58,7 @@ export function workHandlers({ reads, writes, version }: HandlerDeps): Handlers<
     },
     'POST /api/runs/{id}/finish': async ({ params, body, who }) => {
       const { lease, holder } = await ownLease(writes, params.id, body, who)
+      if (holder?.isHeld === true && !holder.isRunning) throw notStarted(lease)
       const published = body.error === undefined ? [] : await writes.publishedTasks()
       const task = published.find(({ name }) => name === holder?.task)
       const outcome = outcomeOfReport(body, task)
@@ -117,6 +120,19 @@ function leaseLost({ runId, fence }: { readonly runId: string; readonly fence: n
     why: 'The run was recovered, released, cancelled or claimed again in the meantime, or another worker holds it.',
     fix: 'Stop working on this run, and claim another one. Send heartbeats more often, or register a longer staleAfterMs.',
   })
+}
+
+function notStarted({ runId }: Lease): Refusal {
+  return new Refusal(
+    409,
+    {
+      code: 'CONFLICT',
+      what: `Run ${runId} has not been started; nothing was written.`,
+      why: 'The worker claimed it with `"start": false`, and a run that was not started has no outcome.',
+      fix: `POST /api/runs/${runId}/start before its code begins, then finish it; or release it.`,
+    },
+    { more: { state: 'CLAIMED' } },
+  )
 }
 
 function unstorable(): Refusal {
