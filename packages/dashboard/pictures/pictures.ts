@@ -60,8 +60,8 @@ try {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await page.setViewportSize({ width: 1280, height: 1100 })
     await photograph(page, `overview-${colorScheme}`, '/')
-    await page.setViewportSize({ width: 1280, height: 860 })
     await photograph(page, `nodes-${colorScheme}`, '/nodes')
+    await page.setViewportSize({ width: 1280, height: 860 })
     await photograph(page, `run-${colorScheme}`, `/runs/${fleet.recoveredId}`)
     await photograph(page, `drain-${colorScheme}`, '/nodes', async () => {
       await page.getByRole('button', { name: 'Drain…' }).first().click()
