@@ -1,4 +1,4 @@
-/** An hour of figures before the fleet started, so that charts and sparklines have something to draw. */
+/** An hour of figures before those of the fleet, at its pace, so that charts and sparklines have something to draw. */
 import type { connect } from '@q/store'
 
 type Db = ReturnType<typeof connect>['db']
@@ -19,8 +19,8 @@ const pasts: readonly Past[] = [
   {
     queue: 'default',
     task: 'render-invoice',
-    perMinute: 312,
-    failedPerMinute: 3,
+    perMinute: 204,
+    failedPerMinute: 2,
     waitMs: 40,
     durationMs: 300,
     ready: [30, 42],
@@ -28,13 +28,13 @@ const pasts: readonly Past[] = [
   {
     queue: 'media',
     task: 'transcode-video',
-    perMinute: 48,
+    perMinute: 12,
     failedPerMinute: 1,
     waitMs: 4_000,
     durationMs: 9_000,
     ready: [4, 26],
   },
-  { queue: 'ai', task: 'embed-documents', perMinute: 192, waitMs: 1_400, durationMs: 2_800, ready: [60, 12] },
+  { queue: 'ai', task: 'embed-documents', perMinute: 40, waitMs: 1_400, durationMs: 2_800, ready: [60, 12] },
   { queue: 'reports', task: 'nightly-report', perMinute: 9, waitMs: 300, durationMs: 220, ready: [0, 9] },
 ]
 const minutes = 62
@@ -54,7 +54,7 @@ export async function writeHistory(db: Db): Promise<void> {
         started: succeeded + failed,
         succeeded,
         failed,
-        retried: phase === 0 ? Math.round(2 * wave(minute * 2, 1)) : 0,
+        retried: phase === 0 ? Math.round(24 * wave(minute * 2, 1)) : 0,
         busy_ms: succeeded * past.durationMs,
         wait_histogram: histogram(past.waitMs, succeeded),
         duration_histogram: histogram(past.durationMs, succeeded),
@@ -75,8 +75,17 @@ export async function writeHistory(db: Db): Promise<void> {
       waiting_concurrency: 0,
     })),
   )
-  await db.insertInto('q.run_tally').values(tally).execute()
-  await db.insertInto('q.queue_sample').values(samples).execute()
+  // The fleet has recorded its first minute.
+  await db
+    .insertInto('q.run_tally')
+    .values(tally)
+    .onConflict((minute) => minute.doNothing())
+    .execute()
+  await db
+    .insertInto('q.queue_sample')
+    .values(samples)
+    .onConflict((look) => look.doNothing())
+    .execute()
 }
 
 /** Buckets end at powers of the square root of two, as those of the tally do. */

@@ -43,7 +43,7 @@ test('each cause has its own sentence: no node, unknown task, other queue', asyn
   await fleet.enqueueIn({ queue: 'default', task: 'a' })
   expect(await missing()).toEqual(['no node is alive that claims runs'])
   await fleet.join('n1', { tasks: ['b'] })
-  expect(await missing()).toEqual(['the only live node does not know the task a'])
+  expect(await missing()).toEqual(['the only node that claims runs does not know the task a'])
   await fleet.join('n2', { tasks: ['a'], queues: ['elsewhere'] })
   expect(await missing()).toEqual(['no node that knows a works on the queue default'])
 })

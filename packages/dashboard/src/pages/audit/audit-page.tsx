@@ -35,7 +35,8 @@ export function AuditPage(): ReactNode {
           <Table label="Actions" className="sticky" head={head}>
             <Body>
               {actions.map((action) => (
-                <Tr key={action.id}>
+                // A count changed nothing; the page makes one before each question.
+                <Tr key={action.id} className={action.answer === 'counted' ? 'r mute' : 'r'}>
                   <Td className="mute">
                     <At at={action.at} />
                   </Td>

@@ -67,8 +67,8 @@ function laneOf({ ready, published, alive, known, workedOn, ...lane }: LaneRow):
     if (workedOn) return `no node that knows ${task} has ${requires.join(', ')}`
     if (known) return `no node that knows ${task} works on the queue ${queue}`
     return alive === 1
-      ? `the only live node does not know the task ${task}`
-      : `none of ${alive} live nodes knows the task ${task}`
+      ? `the only node that claims runs does not know the task ${task}`
+      : `none of the ${alive} nodes that claim runs knows the task ${task}`
   }
   return { ...lane, ready: bounded(ready), missing: missing() }
 }
