@@ -4,7 +4,7 @@ import { audited } from '../frame/audited.ts'
 import { newCommand, operate, type CommonOptions } from '../frame/command.ts'
 import type { Terminal } from '../frame/terminal.ts'
 import { destinationNotFound } from '../typed/not-found.ts'
-import { quoted } from '../typed/run-filter.ts'
+import { shellWord } from '@q/server/client'
 import { plural } from '../words/counts.ts'
 
 const reportsMax = 1_000
@@ -39,5 +39,5 @@ export function redeliverCommand(terminal: Terminal): Command {
 function sentenceOf(name: string, redelivered: number): string {
   if (redelivered === 0) return `${name} has no given-up report that may be sent again.`
   const sent = `${plural(redelivered, 'report')} to ${name} ${redelivered === 1 ? 'is' : 'are'} sent again.`
-  return redelivered < reportsMax ? sent : `${sent} If there are more: q destinations redeliver ${quoted(name)}`
+  return redelivered < reportsMax ? sent : `${sent} If there are more: q destinations redeliver ${shellWord(name)}`
 }

@@ -77,7 +77,8 @@ function healthOf(look: Look, node: Node): string {
 }
 
 function noteOf({ drain, state, recovers, preset, endpoint, stoppedAt }: Node, now: Date): string {
-  if (state === 'stopped') return stoppedAt === null ? '' : `stopped ${shortDuration(now.getTime() - stoppedAt.getTime())} ago`
+  if (state === 'stopped')
+    return stoppedAt === null ? '' : `stopped ${shortDuration(now.getTime() - stoppedAt.getTime())} ago`
   const parts = [
     ...(drain === null || state !== 'draining' ? [] : [drainNote(drain, now)]),
     ...(recovers || preset === externalPreset ? [] : ['recovery is off']),
