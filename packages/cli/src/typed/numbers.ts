@@ -6,7 +6,7 @@ export function wholeNumber(option: string, text: string, least: number, most: n
   if (/^[\d _]+$/.test(text) && value >= least && value <= most) return value
   throw new ExplainedError({
     code: 'NUMBER_INVALID',
-    what: `${option} ${text} is not a number that it can be.`,
+    what: `${option} cannot be ${text}.`,
     why: `${option} takes a whole number from ${least} to ${most}.`,
     fix: `Write ${option} ${least}, for instance.`,
   })
