@@ -61,7 +61,7 @@ test('a wrong port of q serve is named as it was typed', async () => {
   for (const port of ['abc', '70000'])
     expect(await q(['serve', '--port', port], env)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(new RegExp(`^NUMBER_INVALID {2}--port ${port} `)) as string,
+      stderr: expect.stringMatching(new RegExp(`^NUMBER_INVALID {2}--port cannot be ${port}\\.`)) as string,
     })
 })
 
