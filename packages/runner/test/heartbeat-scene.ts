@@ -27,6 +27,7 @@ export function heartOf(control: Answers, own: Partial<Omit<HeartbeatDeps, 'cont
     onTooOld: () => {},
     registerAgain: async () => {},
     onWithdrawing: () => {},
+    onWithdrawn: () => {},
     reconcile: async () => {},
     onJudged: () => {},
     onBack: () => {},

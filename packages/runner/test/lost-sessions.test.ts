@@ -83,6 +83,35 @@ test('a live replica that cannot get a new session, because no connection is lef
   await eventually(async () => ((await presences(db)).length === 2 ? true : undefined), 'it is present again')
 })
 
+test('a live replica whose session does not answer keeps its lock until a heartbeat is accepted', async () => {
+  const { q, start, url } = await cluster()
+  const { db } = access(url)
+  await start({ Q_QUEUES: 'another' })
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'a replica watches')
+  const proxy = await stallingProxy(url)
+  const { runner, events } = await start({}, url, proxy.url)
+  const { file: until, open } = gate()
+  const run = await q.enqueue('patient', { until })
+  await eventually(async () => ((await run.status()).status === 'RUNNING' ? true : undefined), 'start')
+  await db.transaction().execute(async (trx) => {
+    await sql`LOCK TABLE q.replica_heartbeat IN EXCLUSIVE MODE`.execute(trx)
+    proxy.mute()
+    await eventually(() => count(events, 'session-lost') || undefined, 'the loss')
+    // More looks than the grace lasts.
+    const { db: other } = access(url)
+    for (let looks = 0; looks < 5; looks++) {
+      const before = await lookedIn(other)
+      await eventually(async () => ((await lookedIn(other)) === before ? undefined : true), 'another look')
+    }
+    expect(await presences(other)).toContain(runner.replicaId)
+  })
+  await eventually(async () => ((await presences(db)).length === 1 ? true : undefined), 'it withdraws its record')
+  open()
+  expect(await run.result({ timeout: '100s' })).toBe('waited')
+  expect(await run.status()).toMatchObject({ replicaId: runner.replicaId, attempt: 1 })
+  expect(await db.selectFrom('q.recovery').selectAll().execute()).toEqual([])
+})
+
 test('a session that breaks right after its record was inserted leaves no evidence that its replica is dead', async () => {
   const { q, start, url } = await cluster()
   const { db } = access(url)
@@ -133,6 +162,14 @@ test('a replica whose row says that it stopped registers again, and is marked as
   await store.deleteStaleReplicaHeartbeats(1_000)
   expect(await eventually(idle, 'idle again', 30_000)).toMatchObject({ replica_id: runner.replicaId })
 })
+
+/** Changes with each look of the watcher. */
+async function lookedIn(db: Connection['db']): Promise<string> {
+  const { rows } = await sql<{
+    until: string
+  }>`SELECT until::text FROM q.duty WHERE name LIKE 'presence%' ORDER BY name`.execute(db)
+  return rows.map(({ until }) => until).join()
+}
 
 function count(events: readonly { type: string }[], type: string): number {
   return events.filter((event) => event.type === type).length

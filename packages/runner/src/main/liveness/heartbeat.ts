@@ -40,6 +40,8 @@ export interface HeartbeatDeps {
   readonly registerAgain: () => Promise<void>
   /** This heartbeat withdraws the presence record. */
   readonly onWithdrawing: () => void
+  /** No record of an earlier session is left. */
+  readonly onWithdrawn: () => void
   readonly reconcile: () => Promise<void>
   /** The health was judged again. */
   readonly onJudged: () => void
@@ -82,6 +84,7 @@ export function createHeartbeat(deps: HeartbeatDeps): HeartbeatLoop {
     }
     deps.streak.beatAccepted(sentMs)
     if (withdrawPresence) deps.presence.withdrawn(sentMs)
+    if (!deps.presence.mustWithdraw()) deps.onWithdrawn()
     if (!answer.known) await deps.registerAgain()
     else deps.onDrainOrder(answer.draining)
     if (answer.tooOld) deps.onTooOld()

@@ -4,9 +4,12 @@
  * channels.
  *
  * A lost session is replaced, and the replica sends a heartbeat at once to withdraw its presence record. The same
- * happens if a session breaks while it is being opened. Wakes may be lost while there is no session, so every loop that
- * wakes start checks for work once after each (re)connect.
+ * happens if a session breaks while it is being opened. A session that does not answer is closed only when its record is
+ * withdrawn or another session has the lock: until then its lock shows that the process lives, however long heartbeats
+ * take. Wakes may be lost while there is no session, so every loop that wakes start checks for work once after each
+ * (re)connect.
  */
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { ReplicaSession, ReplicaSessionHandlers, Wake } from '@q/store'
 import type { Observe } from '../events.ts'
 import { proofMs } from './self-fence-limits.ts'
@@ -33,6 +36,8 @@ export interface PresenceSession {
   fail(error: unknown): void
   /** A heartbeat may withdraw the record, even after the replica stopped waiting for its response: the session inserts it again. */
   withdrawing(): void
+  /** A heartbeat has withdrawn the record. */
+  withdrawn(): void
   /** Replaces the session by one with another lock number. */
   renew(): void
   close(): void
@@ -48,6 +53,8 @@ const endOfLife = new Set(['57P02', '57P03'])
 
 export function createPresenceSession(deps: PresenceSessionDeps): PresenceSession {
   let session: ReplicaSession | undefined
+  /** The last session, which does not answer. The server may still have its lock. */
+  let silent: ReplicaSession | undefined
   let unavailable = false
   let provenMs = Number.NEGATIVE_INFINITY
   let withdrawnMs = Number.NEGATIVE_INFINITY
@@ -59,8 +66,14 @@ export function createPresenceSession(deps: PresenceSessionDeps): PresenceSessio
     provenMs = nowMs
   }
 
+  function closeSilent(): void {
+    silent?.close()
+    silent = undefined
+  }
+
   function lose(error: unknown): void {
-    session?.close()
+    closeSilent()
+    silent = session
     session = undefined
     deps.presence.lost(deps.nowMs())
     noteEndOfLife(error)
@@ -80,12 +93,15 @@ export function createPresenceSession(deps: PresenceSessionDeps): PresenceSessio
       entering = true
       deps.presence.entering(deps.nowMs())
     }
-    const opened = await deps.open({ onWake: deps.onWake, onLost: lose, onEntering }).catch((error: unknown) => {
+    let opened: ReplicaSession | undefined
+    const onLost = (error: unknown) => (opened !== undefined && opened === silent ? closeSilent() : lose(error))
+    opened = await deps.open({ onWake: deps.onWake, onLost, onEntering }).catch((error: unknown) => {
       deps.presence.lost(deps.nowMs())
       noteEndOfLife(error)
       if (entering) deps.onExposed()
       throw error
     })
+    closeSilent()
     if (opened === undefined) {
       unavailable = true
       deps.observe({ type: 'sessions-unavailable' })
@@ -117,12 +133,17 @@ export function createPresenceSession(deps: PresenceSessionDeps): PresenceSessio
     withdrawing() {
       withdrawnMs = deps.nowMs()
     },
+    withdrawn: closeSilent,
     renew() {
+      closeSilent()
       session?.close()
       session = undefined
       deps.presence.lost(deps.nowMs())
     },
-    close: () => session?.close(),
+    close() {
+      closeSilent()
+      session?.close()
+    },
   }
 }
 
@@ -130,6 +151,7 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
   const done = new AbortController()
   const late = async () => {
     await pause(ms, done.signal)
+    await eventLoopTurn() // a thread that was busy for so long reads the answer first
     if (!done.signal.aborted) throw new Error(`The session has not answered for ${ms} ms.`)
   }
   await Promise.race([work, late()]).finally(() => done.abort())

@@ -86,6 +86,7 @@ export function startReplicaLiveness(deps: ReplicaLivenessDeps): ReplicaLiveness
   const heartbeat = createHeartbeat({
     ...heartbeatDeps(deps),
     onWithdrawing: session.withdrawing,
+    onWithdrawn: session.withdrawn,
     async registerAgain() {
       const registered = await registerAgain(deps)
       if (registered.num === num) return
@@ -111,7 +112,9 @@ export function startReplicaLiveness(deps: ReplicaLivenessDeps): ReplicaLiveness
 
 type HeartbeatDeps = Parameters<typeof createHeartbeat>[0]
 
-function heartbeatDeps(deps: ReplicaLivenessDeps): Omit<HeartbeatDeps, 'onWithdrawing' | 'registerAgain'> {
+function heartbeatDeps(
+  deps: ReplicaLivenessDeps,
+): Omit<HeartbeatDeps, 'onWithdrawing' | 'onWithdrawn' | 'registerAgain'> {
   const { control, sender, heldRuns, runMonitors, observe, signals, processStats, releaseWaiting, countRecovered } =
     deps
   const onReleased = signals.runsReady
