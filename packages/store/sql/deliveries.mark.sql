@@ -18,7 +18,7 @@ WITH
       clock_timestamp() + greatest(
         g.delay_ms,
         CASE g.kind
-          WHEN 'failed' THEN least(3600000, 5000 * power(2, d.attempts - 1)) * (0.75 + random() / 2)
+          WHEN 'failed' THEN least(3600000, 5000 * power(2, least(d.attempts - 1, 20))) * (0.75 + random() / 2)
         END
       ) * interval '1 ms' AS next
     FROM

@@ -165,3 +165,11 @@ test('a recovery returns the next state of each run, and the code of its attempt
     code: 'WORKER_CRASHED',
   })
 })
+
+test('a task that is named like the sum of the others is counted with them', async () => {
+  const tasks = Array.from({ length: 250 }, (_, index) => counted(`t${index}`, { started: 1 }))
+  await store.flushTally(flush(1, [counted(otherTasks, { started: 7 }), ...tasks]))
+  const sums = await totals()
+  expect(Object.values(sums).reduce((sum, started) => sum + started, 0)).toBe(257)
+  expect(sums[otherTasks]).toBe(57)
+})

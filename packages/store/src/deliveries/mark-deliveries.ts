@@ -7,6 +7,7 @@
  * the failed one. Retries double their delay, with jitter; after the last retry the report is given up, and the later ones
  * are sent.
  */
+import { storableText } from '@q/schema/json'
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import { prepared } from '../connection/prepared.ts'
@@ -32,6 +33,8 @@ export interface MarkedDelivery {
 /** All delays together: about five hours. */
 const attemptsMax = 15
 const delayMs = { first: 5_000, max: 3_600_000 } as const
+/** power() overflows after 1 024: a lease that expires counts as an attempt, and nothing bounds how often that happens. */
+const doublingsMax = 20
 const errorMax = 1_000
 
 export async function markDeliveries(
@@ -51,7 +54,7 @@ export function markStatement(holder: string, marks: readonly DeliveryMark[]): C
     ids: marks.map(({ id }) => id),
     revisions: marks.map(({ revision }) => revision),
     kinds: outcomes.map(({ kind }) => kind),
-    errors: outcomes.map((outcome) => ('error' in outcome ? outcome.error.slice(0, errorMax) : null)),
+    errors: outcomes.map((outcome) => ('error' in outcome ? storableText(outcome.error.slice(0, errorMax)) : null)),
     delays: outcomes.map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : 0)),
   })
 }
@@ -76,7 +79,7 @@ WITH given AS MATERIALIZED (
     WHEN g.kind = 'delivered' THEN 'delivered'
     WHEN g.kind = 'rejected' OR (g.kind = 'failed' AND d.attempts >= ${sql.lit(attemptsMax)}) THEN 'given-up'
     ELSE 'retried' END AS became,
-    clock_timestamp() + greatest(g.delay_ms, CASE g.kind WHEN 'failed' THEN least(${sql.lit(delayMs.max)}, ${sql.lit(delayMs.first)} * power(2, d.attempts - 1))
+    clock_timestamp() + greatest(g.delay_ms, CASE g.kind WHEN 'failed' THEN least(${sql.lit(delayMs.max)}, ${sql.lit(delayMs.first)} * power(2, least(d.attempts - 1, ${sql.lit(doublingsMax)})))
       * (0.75 + random() / 2) END) * interval '1 ms' AS next
   FROM unnest(${ids}::bigint[], ${revisions}::int[], ${kinds}::text[], ${errors}::text[], ${delays}::float8[])
     AS g(id, revision, kind, error, delay_ms)

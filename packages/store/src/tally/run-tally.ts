@@ -38,9 +38,11 @@ const talliesMax = 200
 /** Returns the busiest pairs; sums up the others per queue. */
 export function boundTallies(tallies: readonly RunTally[], most: number = talliesMax): RunTally[] {
   if (tallies.length <= most) return [...tallies]
-  const busiest = tallies.toSorted((a, b) => weightOf(b) - weightOf(a))
-  const others = Map.groupBy(busiest.slice(most), (tally) => tally.queue)
-  return [...busiest.slice(0, most), ...[...others].map(([queue, rest]) => sumOf(queue, otherTasks, rest))]
+  // A task may have the name of the sums; the database refuses to add to one row twice.
+  const busiest = tallies.filter(({ task }) => task !== otherTasks).toSorted((a, b) => weightOf(b) - weightOf(a))
+  const listed = busiest.slice(0, most)
+  const others = Map.groupBy(new Set(tallies).difference(new Set(listed)), (tally) => tally.queue)
+  return [...listed, ...[...others].map(([queue, rest]) => sumOf(queue, otherTasks, rest))]
 }
 
 export function emptyTally(queue: string, task: string): OpenTally {

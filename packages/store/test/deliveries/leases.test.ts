@@ -186,3 +186,21 @@ test('old reports are removed, delivered or not', async () => {
   expect(items.map(({ id }) => id)).toEqual([young])
   expect(old).not.toBe(young)
 })
+
+test('an error with characters that the database cannot store is recorded, and does not hold up the rest of its batch', async () => {
+  const [a] = await write('run/1', 'run/2')
+  const leased = await lease()
+  const nul: DeliveryOutcome = { kind: 'failed', error: 'It answered HTTP 503: \0 \ud83d' }
+  const marks = leased.map(({ id, revision }) => ({ id, revision, outcome: id === a ? nul : delivered }))
+  const marked = await store.markDeliveries('a', marks)
+  expect(marked.map(({ became }) => became).toSorted()).toEqual(['delivered', 'retried'])
+  const { rows } = await sql`SELECT last_error FROM q.delivery WHERE id = ${a}`.execute(db)
+  expect(rows).toEqual([{ last_error: 'It answered HTTP 503: \ufffd \ufffd' }])
+})
+
+test('a report that was leased thousands of times without an answer is given up, and the next one of its run follows', async () => {
+  const [first, second] = await write('run/1', 'run/1')
+  await sql`UPDATE q.delivery SET attempts = 5000 WHERE id = ${first}`.execute(db)
+  expect(await mark('a', await lease(), failed)).toEqual([{ id: first, became: 'given-up' }])
+  expect(await idsLeased('b')).toEqual([second])
+})
