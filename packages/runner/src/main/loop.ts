@@ -107,6 +107,11 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/** Resolves after what has arrived in the meantime has been handled: answers on sockets, messages of threads. */
+export function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** The value of the promise, or undefined if the time passes or the signal aborts first. Leaves no timer behind. */
 export async function within<T>(ms: number, waited: Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
   const over = new AbortController()

@@ -9,11 +9,10 @@
  * take. Wakes may be lost while there is no session, so every loop that wakes start checks for work once after each
  * (re)connect.
  */
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { ReplicaSession, ReplicaSessionHandlers, Wake } from '@q/store'
 import type { Observe } from '../events.ts'
 import { proofMs } from './self-fence-limits.ts'
-import { after, pause, whenWoken, type Next } from '../loop.ts'
+import { after, eventLoopTurn, pause, whenWoken, type Next } from '../loop.ts'
 import type { OwnPresence } from './own-presence.ts'
 
 export interface PresenceSessionDeps {
@@ -52,29 +51,12 @@ const withdrawalMsMax = 15_000
 const endOfLife = new Set(['57P02', '57P03'])
 
 export function createPresenceSession(deps: PresenceSessionDeps): PresenceSession {
-  let session: ReplicaSession | undefined
-  /** The last session, which does not answer. The server may still have its lock. */
-  let silent: ReplicaSession | undefined
+  const sessions = createSessions()
+  const proofs = createProofs(deps.nowMs)
   let unavailable = false
-  let provenMs = Number.NEGATIVE_INFINITY
-  let withdrawnMs = Number.NEGATIVE_INFINITY
-
-  /** Resolves if the session answers and, when the proof is due, still has its record and its channels. */
-  async function proof(one: ReplicaSession, nowMs: number): Promise<void> {
-    if (nowMs - provenMs < proveEveryMs && nowMs - withdrawnMs > withdrawalMsMax) return one.ping()
-    await one.verify()
-    provenMs = nowMs
-  }
-
-  function closeSilent(): void {
-    silent?.close()
-    silent = undefined
-  }
 
   function lose(error: unknown): void {
-    closeSilent()
-    silent = session
-    session = undefined
+    sessions.markSilent()
     deps.presence.lost(deps.nowMs())
     noteEndOfLife(error)
     deps.observe({ type: 'session-lost', error })
@@ -89,26 +71,28 @@ export function createPresenceSession(deps: PresenceSessionDeps): PresenceSessio
   async function open(): Promise<Next> {
     const sentMs = deps.nowMs()
     let entering = false
-    const onEntering = () => {
-      entering = true
-      deps.presence.entering(deps.nowMs())
-    }
     let opened: ReplicaSession | undefined
-    const onLost = (error: unknown) => (opened !== undefined && opened === silent ? closeSilent() : lose(error))
-    opened = await deps.open({ onWake: deps.onWake, onLost, onEntering }).catch((error: unknown) => {
+    const handlers: ReplicaSessionHandlers = {
+      onWake: deps.onWake,
+      onLost: (error) => (sessions.isSilent(opened) ? sessions.closeSilent() : lose(error)),
+      onEntering() {
+        entering = true
+        deps.presence.entering(deps.nowMs())
+      },
+    }
+    opened = await deps.open(handlers).catch((error: unknown) => {
       deps.presence.lost(deps.nowMs())
       noteEndOfLife(error)
       if (entering) deps.onExposed()
       throw error
     })
-    closeSilent()
+    sessions.use(opened)
     if (opened === undefined) {
       unavailable = true
       deps.observe({ type: 'sessions-unavailable' })
       return whenWoken
     }
-    session = opened
-    provenMs = sentMs
+    proofs.given(sentMs)
     deps.presence.held(sentMs)
     deps.observe({ type: 'session-opened' })
     deps.onOpen()
@@ -118,40 +102,81 @@ export function createPresenceSession(deps: PresenceSessionDeps): PresenceSessio
   return {
     async tick() {
       if (unavailable) return whenWoken
+      const session = sessions.current()
       if (session === undefined) return open()
       const sentMs = deps.nowMs()
       try {
-        await within(proof(session, sentMs), proofMs.max)
-        if (session !== undefined) deps.presence.held(sentMs)
+        await within(proofs.proof(session, sentMs), proofMs.max)
+        if (sessions.current() !== undefined) deps.presence.held(sentMs)
       } catch (error) {
-        if (session !== undefined) lose(error)
+        if (sessions.current() !== undefined) lose(error)
         return after(0)
       }
       return after(proofMs.every)
     },
     fail: lose,
-    withdrawing() {
-      withdrawnMs = deps.nowMs()
-    },
-    withdrawn: closeSilent,
+    withdrawing: proofs.withdrawing,
+    withdrawn: sessions.closeSilent,
     renew() {
-      closeSilent()
-      session?.close()
-      session = undefined
+      sessions.close()
+      sessions.use(undefined)
       deps.presence.lost(deps.nowMs())
     },
+    close: sessions.close,
+  }
+}
+
+/** The session in use, and the last one that did not answer, until it is closed: the server may still have its lock. */
+function createSessions() {
+  let current: ReplicaSession | undefined
+  let silent: ReplicaSession | undefined
+  function closeSilent(): void {
+    silent?.close()
+    silent = undefined
+  }
+  function use(session: ReplicaSession | undefined): void {
+    closeSilent()
+    current = session
+  }
+  return {
+    current: () => current,
+    use,
+    /** The session in use does not answer. */
+    markSilent() {
+      closeSilent()
+      silent = current
+      current = undefined
+    },
+    isSilent: (session: ReplicaSession | undefined) => session !== undefined && session === silent,
+    closeSilent,
     close() {
       closeSilent()
-      session?.close()
+      current?.close()
     },
   }
 }
 
+/** A ping, and from time to time, and after a withdrawal, a proof that record and channels are still there. */
+function createProofs(nowMs: () => number) {
+  let provenMs = Number.NEGATIVE_INFINITY
+  let withdrawnMs = Number.NEGATIVE_INFINITY
+  return {
+    given: (atMs: number) => void (provenMs = atMs),
+    withdrawing: () => void (withdrawnMs = nowMs()),
+    async proof(session: ReplicaSession, atMs: number): Promise<void> {
+      if (atMs - provenMs < proveEveryMs && atMs - withdrawnMs > withdrawalMsMax) return session.ping()
+      await session.verify()
+      provenMs = atMs
+    },
+  }
+}
+
+/** Rejects if the work takes longer. A thread that was busy for that long reads the answer first. */
 async function within(work: Promise<void>, ms: number): Promise<void> {
   const done = new AbortController()
   const late = async () => {
     await pause(ms, done.signal)
-    await eventLoopTurn() // a thread that was busy for so long reads the answer first
+    await eventLoopTurn()
     if (!done.signal.aborted) throw new Error(`The session has not answered for ${ms} ms.`)
   }
   await Promise.race([work, late()]).finally(() => done.abort())
