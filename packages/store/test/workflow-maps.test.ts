@@ -212,6 +212,26 @@ test('a map that was held before its end waits again for an item that is retried
   expect(await workflow.states()).toEqual(allSucceeded)
 })
 
+test('a map that was held before its end ends at once when its workflow is cancelled, and the compensations run', async () => {
+  const workflow = await heldBackMap()
+  expect(await store.cancelWorkflow(workflow.id)).toBe('requested')
+  expect(await workflow.states()).toMatchObject({ m: 'CANCELLED TASK_CANCELLED', 'list (undo)': 'AVAILABLE' })
+  await end('undo')
+  expect(await workflow.status()).toBe('CANCELLED')
+})
+
+test('a map that was held before its end ends when another step fails its paused workflow', async () => {
+  const workflow = await start({ steps: [step('list'), map('m'), step('other')] })
+  await end('list', list(1))
+  const other = await take('other')
+  const item = await take('item')
+  await store.pauseWorkflow(workflow.id, 'ada')
+  await store.settleTaskRuns([{ lease: leaseOf(item), outcome: succeeded, by }])
+  await store.settleTaskRuns([{ lease: leaseOf(other), outcome: failed, by }])
+  expect(await workflow.states()).toMatchObject({ m: 'SUCCEEDED', other: 'FAILED TASK_ERROR' })
+  expect(await workflow.status()).toBe('FAILED')
+})
+
 test('a list that is too large for its reader is replaced by an error; as an output it fails the workflow', async () => {
   const whole = { value: null, holes: { '': { from: 'step', step: 'm', at: '' } } } as const
   const steps = [step('list'), map('m'), step('use', [], { payload: whole })]

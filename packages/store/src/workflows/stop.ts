@@ -3,19 +3,20 @@
  *
  * Waiting steps become SKIPPED or CANCELLED at once, then CLAIMED steps become CANCELLED, then running steps are asked to
  * stop. In this order, a run that is claimed or started in the meantime is caught by the next statement. Maps and
- * sub-workflow steps that have begun wait for the end of their own steps. A workflow without open steps, paused by its
- * last error, ends at once. Compensations continue.
+ * sub-workflow steps that have begun wait for the end of their own steps; those that a pause held after that end now. A
+ * workflow without open steps, paused by its last error, ends at once. Compensations continue.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
 import type { RunId } from '../lease.ts'
 import { requestCancel } from '../runs/request-cancel.ts'
 import type { Transitioned } from '../runs/transition.ts'
+import { activateSteps } from './activate-steps.ts'
 import { transitionSteps } from './transition-steps.ts'
 import { endWorkflows } from './end.ts'
 import { familyOf } from './lock.ts'
 import type { WorkflowId } from './new-workflow.ts'
-import { withoutOpenSteps } from './hold-steps.ts'
+import { heldSteps, withoutOpenSteps } from './hold-steps.ts'
 import { skipTransition, upstream } from './release.ts'
 import type { PendingWakes } from './pending-wakes.ts'
 
@@ -33,7 +34,8 @@ export async function stopWorkflows(
   await mark(trx, inner, 'CANCELLED')
   const ended = endsAs === 'FAILED' ? await skipWaiting(trx, ids, wakes) : await cancelOpen(trx, ids, wakes)
   const cancelled = await cancelOpen(trx, inner, wakes)
-  return [...ended, ...cancelled, ...(await endWorkflows(trx, await withoutOpenSteps(trx, family), wakes))]
+  const held = await activateSteps(trx, await heldSteps(trx, family), wakes)
+  return [...ended, ...cancelled, ...held, ...(await endWorkflows(trx, await withoutOpenSteps(trx, family), wakes))]
 }
 
 async function mark(trx: Db, ids: readonly WorkflowId[], endsAs: string): Promise<void> {
