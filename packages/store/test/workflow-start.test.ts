@@ -1,12 +1,18 @@
 /** What is refused before anything is written, and what starting, and settling at scale, costs. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { StepPlan } from '@q/schema/workflow'
+import type { StepPlan, WorkflowPlan } from '@q/schema/workflow'
 import { startWorkflow } from '@q/store'
 import { by, leaseOf } from './fixture.ts'
 import { failed, plain, step, succeeded, workflowFixture } from './workflow-fixture.ts'
 
 const { start, end, store, db, claim } = await workflowFixture()
+
+const everything = { over: { from: 'input', at: '' }, payload: plain() } as const
+
+function sub(workflow: WorkflowPlan): StepPlan {
+  return { kind: 'workflow', name: 'w', input: plain(), workflow }
+}
 
 const refused: [string, readonly StepPlan[], RegExp][] = [
   [
@@ -50,10 +56,16 @@ const refused: [string, readonly StepPlan[], RegExp][] = [
     [step('a', [], { options: { priority: 1e9 } })],
     /step "a": priority is not a whole number/,
   ],
+  ['a mistake in a sub-workflow', [sub({ name: 'in', steps: [step('x', ['y'])] })], /step "w": step "x": it names "y"/],
   [
-    'a mistake in a sub-workflow',
-    [{ kind: 'workflow', name: 'w', input: plain(), workflow: { name: 'in', steps: [step('x', ['y'])] } }],
-    /step "w": step "x": it names "y"/,
+    'more parallel items in a sub-workflow than the database can count',
+    [sub({ name: 'in', steps: [{ kind: 'map', name: 'm', task: 't', ...everything, parallel: 3_000_000_000 }] })],
+    /step "w": step "m": parallel is not a whole number from 1 to 100000/,
+  ],
+  [
+    'an unknown policy of a sub-workflow',
+    [sub({ name: 'in', steps: [step('x')], onError: 'explode' as 'fail' })],
+    /step "w": onError must be one of fail, pause, continue/,
   ],
 ]
 

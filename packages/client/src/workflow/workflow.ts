@@ -31,8 +31,6 @@ export interface WorkflowOptions {
   readonly onError?: 'fail' | 'pause' | 'continue'
 }
 
-const policies: readonly string[] = ['fail', 'pause', 'continue']
-
 export type DefineWorkflow<Tasks> = <Input, Returned>(
   name: string,
   define: (api: WorkflowBuilder<Tasks>, input: Ref<Input>) => Returned,
@@ -50,9 +48,6 @@ export function workflow<Tasks = AnyTasks>(): DefineWorkflow<Tasks> {
     const { steps, output, shown } = builder.end(returned)
     const plan: WorkflowPlan = { name, steps, output, ...(onError === undefined ? {} : { onError }) }
     const checked = checkPlan(plan)
-    if (onError !== undefined && !policies.includes(onError)) {
-      throw invalidWorkflow(name, [`onError must be one of ${policies.join(', ')}`])
-    }
     const problems = checked.ok
       ? [...unreachableConditions(checked.order), ...uncertainOutputs(checked.order, shown)]
       : checked.problems

@@ -30,12 +30,16 @@ function stepsIn(plan: WorkflowPlan): number {
   return plan.steps.reduce((sum, step) => sum + 1 + (step.kind === 'workflow' ? stepsIn(step.workflow) : 0), 0)
 }
 
+const policies: readonly string[] = ['fail', 'pause', 'continue'] satisfies readonly WorkflowPlan['onError'][]
+
 type Report = (problem: string) => void
 
 function checkOne(plan: WorkflowPlan, where: string, depth: number, report: Report): readonly StepPlan[] {
   const said: Report = (problem) => report(`${where}${problem}`)
   if (depth > planLimits.depthMax) said(`workflows are inside of each other more than ${planLimits.depthMax} deep`)
   if (!isName(plan.name)) said('the name of the workflow is empty, too long or has a control character')
+  if (plan.onError !== undefined && !policies.includes(plan.onError))
+    said(`onError must be one of ${policies.join(', ')}`)
   if (plan.steps.length === 0) said('it has no steps')
   const byName = new Map(plan.steps.map((step) => [step.name, step]))
   const seen = new Set<string>()
@@ -92,8 +96,9 @@ function checkJoin({ join }: StepPlan, parents: number, report: Report): void {
 
 function checkMap({ over, parallel }: Extract<StepPlan, { kind: 'map' }>, report: Report): void {
   if (over.from === 'item') report('it maps over its own item')
-  if (parallel !== undefined && (!Number.isInteger(parallel) || parallel < 1))
-    report('parallel is not a whole number above 0')
+  const { stepsMax } = planLimits
+  if (parallel !== undefined && !(Number.isInteger(parallel) && parallel >= 1 && parallel <= stepsMax))
+    report(`parallel is not a whole number from 1 to ${stepsMax}`)
 }
 
 function checkTemplate(
