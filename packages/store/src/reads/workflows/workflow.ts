@@ -91,15 +91,21 @@ export async function listSteps(
   id: WorkflowId,
   { after, limit = 1_000 }: StepPageRequest = {},
 ): Promise<StepView[]> {
+  // The parents of the page in one pass: for a subquery per step, PostgreSQL may read all steps of all workflows each time.
   const { rows } = await sql<StepView>`
-SELECT r.id AS "runId", s.name, s.kind, r.task, r.status, r.waiting_for AS "waitingFor", CASE WHEN r.waiting_for = 'parents' THEN r.waiting_on ELSE 0 END AS "waitingOn",
-  r.attempt, CASE WHEN r.finished_at IS NOT NULL AND r.status <> 'SUCCEEDED' THEN r.result ->> 'code' END AS code,
-  ARRAY(SELECT p.name FROM q.workflow_edge e JOIN q.workflow_step p ON p.run_id = e.parent_id
-    WHERE e.child_id = r.id AND p.kind <> 'item' ORDER BY e.parent_id) AS parents,
-  (SELECT max(w.id) FROM q.workflow w WHERE w.parent_run_id = r.id) AS "subWorkflowId", r.started_at AS "startedAt", r.finished_at AS "finishedAt"
-FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
-WHERE r.workflow_id = ${id} AND r.id > ${after ?? '0'} ORDER BY r.id LIMIT ${Math.min(Math.max(1, limit), 1_000)}`.execute(
-    db,
-  )
+WITH page AS MATERIALIZED (
+  SELECT r.id, s.name, s.kind, r.task, r.status, r.waiting_for AS "waitingFor", CASE WHEN r.waiting_for = 'parents' THEN r.waiting_on ELSE 0 END AS "waitingOn",
+    r.attempt, CASE WHEN r.finished_at IS NOT NULL AND r.status <> 'SUCCEEDED' THEN r.result ->> 'code' END AS code,
+    r.started_at AS "startedAt", r.finished_at AS "finishedAt"
+  FROM q.task_run r JOIN q.workflow_step s ON s.run_id = r.id
+  WHERE r.workflow_id = ${id} AND r.id > ${after ?? '0'} ORDER BY r.id LIMIT ${Math.min(Math.max(1, limit), 1_000)}
+), named AS MATERIALIZED (
+  SELECT e.child_id, array_agg(p.name ORDER BY e.parent_id) AS parents
+  FROM q.workflow_edge e JOIN q.workflow_step p ON p.run_id = e.parent_id AND p.kind <> 'item'
+  WHERE e.child_id = ANY(ARRAY(SELECT id FROM page)) GROUP BY e.child_id
+)
+SELECT page.id AS "runId", page.name, kind, task, status, "waitingFor", "waitingOn", attempt, code, coalesce(named.parents, '{}') AS parents,
+  (SELECT max(w.id) FROM q.workflow w WHERE w.parent_run_id = page.id) AS "subWorkflowId", "startedAt", "finishedAt"
+FROM page LEFT JOIN named ON named.child_id = page.id ORDER BY page.id`.execute(db)
   return rows
 }
