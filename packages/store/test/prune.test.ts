@@ -181,6 +181,16 @@ test('a workflow is removed as a whole, long after its end and not with the firs
   expect(await db.selectFrom('q.workflow_edge').selectAll().execute()).toEqual([])
 })
 
+test('a prune removes a bounded number of runs, at least one workflow, and continues with the next', async () => {
+  const ids = [await addWorkflow(true), await addWorkflow(true), await addWorkflow(true)]
+  for (const workflow_id of ids) for (let run = 0; run < 2; run++) await ended('step', { workflow_id })
+  await sql`UPDATE q.workflow SET finished_at = finished_at - interval '1 day'`.execute(db)
+  const first = await store.pruneWorkflows({ keepMs, limit: 100, runsMax: 3 })
+  expect([first.pruned, await workflows()]).toEqual([2, [ids[2]]])
+  const second = await store.pruneWorkflows({ keepMs, limit: 100, runsMax: 1, after: first.next! })
+  expect(second).toEqual({ pruned: 1, next: undefined })
+})
+
 async function workflows(): Promise<string[]> {
   const rows = await db.selectFrom('q.workflow').select('id').orderBy('id').execute()
   return rows.map(({ id }) => id)
