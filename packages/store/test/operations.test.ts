@@ -201,3 +201,14 @@ test('operations are listed newest first, in pages', async () => {
   expect([...page.items, ...rest.items].map(({ id }) => id)).toEqual(ids)
   await expect(store.listOperations({ cursor: 'x' })).rejects.toMatchObject({ code: 'CURSOR_INVALID' })
 })
+
+test('a step that searches payloads, which may be large, reads fewer runs, and the steps together read all', async () => {
+  const [first] = await enqueue('searched', { count: 1, payload: { text: 'needle' } })
+  await enqueue('searched', { count: 2_500 })
+  const filter = { task: 'searched', payload: 'text~needle' }
+  const asked = await store.requestOperation({ kind: 'cancel', filter, by: 'ada' })
+  const { worked } = await store.stepOperations(lease)
+  expect(worked).toMatchObject({ id: asked.id, state: 'running', looked: 0 })
+  expect(BigInt(worked!.lookedBackTo!)).toBeGreaterThan(BigInt(first!) + 400n)
+  expect(await toEnd(store, asked)).toMatchObject({ looked: 1, changed: 1 })
+})

@@ -26,8 +26,8 @@ export interface StepRequest {
 }
 
 const runsDefault = 200
-/** The most runs that one step reads, whether they match or not. */
-const lookMax = 50_000
+/** The most runs that one step reads, whether they match or not. A payload may have 1 MiB, and its search must end in time. */
+const lookMax = { rows: 50_000, payloads: 2_000 } as const
 
 export interface StepAnswer {
   /** The operation after the step; undefined: there was none to execute. */
@@ -80,9 +80,10 @@ ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx)
 /** Returns the next matching runs, and the position after them; null: no run is left. */
 async function look(trx: Db, open: Open, runsMax: number): Promise<{ ids: RunId[]; next: RunId | null }> {
   const condition = applies(open.kind, filterOf(open.filter), sql`${open.askedAt}::timestamptz`)
+  const most = open.filter.payload === undefined ? lookMax.rows : lookMax.payloads
   const { rows } = await sql<{ ids: RunId[]; beyond: RunId | null }>`
 WITH beyond AS MATERIALIZED (
-  SELECT id FROM q.task_run WHERE id <= ${open.nextId} ORDER BY id DESC OFFSET ${lookMax} LIMIT 1
+  SELECT id FROM q.task_run WHERE id <= ${open.nextId} ORDER BY id DESC OFFSET ${most} LIMIT 1
 )
 SELECT ARRAY(SELECT r.id::text FROM q.task_run r
   WHERE r.id <= ${open.nextId} AND r.id > coalesce((SELECT id FROM beyond), 0) AND ${condition}
