@@ -93,6 +93,44 @@ test('a compensated sub-workflow is started anew when its step is retried', asyn
   expect(await workflow.status()).toBe('SUCCEEDED')
 })
 
+test('the step of a sub-workflow that still undoes its steps is not retried', async () => {
+  const undo = { compensate: { task: 'undo', payload: plain() } }
+  const steps = [step('in', [], undo), step('after', ['in'])]
+  const workflow = await start({
+    steps: [{ kind: 'workflow', name: 'w', input: plain(), workflow: { name: 'inner', steps } }],
+  })
+  await end('in')
+  const running = await take('after')
+  expect(await store.cancelTaskRuns([workflow.run('w')])).toEqual(['cancelled'])
+  expect(await workflow.status()).toBe('FAILED')
+  expect(await store.retryFailedSteps(workflow.id)).toBe('ending')
+  await store.settleTaskRuns([{ lease: leaseOf(running), outcome: succeeded, by }])
+  expect(await store.retryTaskRun(workflow.run('w'))).toBe('ending')
+  expect(await workflow.states()).toEqual({ w: 'CANCELLED TASK_CANCELLED' })
+  await end('undo')
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  for (const name of ['in', 'after']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
+test('a retried compensation of an earlier sub-workflow does not end the step that was started anew', async () => {
+  const undo = { compensate: { task: 'undo', payload: plain() } }
+  const steps = [step('in', [], undo), step('after', ['in'])]
+  const workflow = await start({
+    steps: [{ kind: 'workflow', name: 'w', input: plain(), workflow: { name: 'inner', steps } }],
+  })
+  await end('in')
+  await end('after', failed)
+  const undone = await end('undo', failed)
+  expect(await store.retryFailedSteps(workflow.id)).toBe('retried')
+  expect(await store.retryTaskRun(undone)).toBe('retried')
+  expect((await store.repairWorkflows({ limit: 1_000 })).repaired).toEqual([])
+  await end('undo')
+  expect(await workflow.states()).toEqual({ w: 'PENDING' })
+  for (const name of ['in', 'after']) await end(name)
+  expect(await workflow.status()).toBe('SUCCEEDED')
+})
+
 test('a successful sub-workflow is compensated by the option of its step, not by its own steps', async () => {
   const undo = { compensate: { task: 'undo', payload: plain({ of: 'inner step' }) } }
   const w: StepPlan = {

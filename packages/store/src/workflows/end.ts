@@ -20,6 +20,7 @@ import type { PendingWakes } from './pending-wakes.ts'
 
 interface EndingWorkflow {
   readonly id: WorkflowId
+  /** The step that ends with it. Null: there is none, or a retry has created another workflow for it. */
   readonly parentRunId: RunId | null
   readonly endsAs: 'FAILED' | 'CANCELLED' | null
   readonly compensated: boolean
@@ -64,8 +65,9 @@ export async function endWorkflows(trx: Db, ids: readonly WorkflowId[], wakes: P
 async function atTheirEnd(trx: Db, ids: readonly WorkflowId[]): Promise<readonly EndingWorkflow[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<Written<EndingWorkflow>>`
-SELECT id, parent_run_id AS "parentRunId", ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, ${inputAndDefinition}
-FROM q.workflow WHERE id = ANY(${ids}::bigint[]) AND open_steps = 0 AND status = 'RUNNING' ORDER BY id`.execute(trx)
+SELECT id, CASE WHEN NOT EXISTS (SELECT FROM q.workflow later WHERE later.parent_run_id = w.parent_run_id AND later.id > w.id)
+  THEN parent_run_id END AS "parentRunId", ends_as AS "endsAs", compensated_at IS NOT NULL AS compensated, ${inputAndDefinition}
+FROM q.workflow w WHERE id = ANY(${ids}::bigint[]) AND open_steps = 0 AND status = 'RUNNING' ORDER BY id`.execute(trx)
   return rows.map(parsed)
 }
 

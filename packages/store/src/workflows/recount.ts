@@ -33,7 +33,8 @@ export function accountsOf(workflows: RawBuilder<unknown>): RawBuilder<unknown> 
   // Grouped instead of a subquery per child: a step may have as many parents, or children, as there are steps.
   return sql`
   SELECT c.id, c.fence, c.workflow_id, c.waiting_on AS stored_on, s.tolerates AS stored_tolerates, s.expanded, s.kind,
-    CASE WHEN s.expanded AND s.kind = 'workflow' THEN (SELECT count(*) FROM q.workflow w WHERE w.parent_run_id = c.id AND w.finished_at IS NULL)
+    CASE WHEN s.expanded AND s.kind = 'workflow' THEN (SELECT count(*) FROM (
+          SELECT w.finished_at FROM q.workflow w WHERE w.parent_run_id = c.id ORDER BY w.id DESC LIMIT 1) latest WHERE latest.finished_at IS NULL)
       WHEN s.expanded THEN (SELECT count(*) FROM q.workflow_step i JOIN q.task_run item ON item.id = i.run_id
         WHERE i.item_of = c.id AND item.finished_at IS NULL)
       ELSE greatest(0, s.needs - count(e.parent_id) FILTER (WHERE ${isGood})) END::int AS waiting_on,

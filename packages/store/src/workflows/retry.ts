@@ -8,7 +8,7 @@
  * step that contains it, if that has ended.
  *
  * A workflow whose compensation has begun cannot be retried: its effects have been undone. A compensated sub-workflow is
- * created anew.
+ * created anew, once it has ended.
  */
 import { sql } from 'kysely'
 import type { Db } from '../connection/db.ts'
@@ -40,7 +40,7 @@ export function retryFailedSteps(db: Db, id: WorkflowId): Promise<RetryWorkflowA
     if (failed.length === 0) return 'nothing-failed'
     const wakes = newPendingWakes()
     // Retried steps are reopened before anything else happens: a failure that is retried must not end the workflow.
-    await reopen(trx, failed, wakes)
+    if ((await reopen(trx, failed, wakes)) === 'ending') return 'ending'
     const resumed = await resumeAll(trx, [id])
     const ended = await activateSteps(trx, await heldSteps(trx, resumed), wakes)
     await propagateEnds(trx, ended, await withoutOpenSteps(trx, resumed), wakes)
@@ -61,9 +61,9 @@ export function retryStep(db: Db, runId: RunId): Promise<RetryStepAnswer> {
     const obstacle = step.kind === 'compensation' ? undefined : await retryObstacle(trx, step.workflowId)
     if (obstacle !== undefined) return obstacle
     const wakes = newPendingWakes()
-    await reopen(trx, [runId], wakes)
+    const answer = await reopen(trx, [runId], wakes)
     await flushWakes(trx, wakes)
-    return 'retried'
+    return answer
   })
 }
 
@@ -91,9 +91,11 @@ async function failedSteps(trx: Db, ids: readonly WorkflowId[]): Promise<RunId[]
   return rows.map((row) => row.id)
 }
 
-async function reopen(trx: Db, first: readonly RunId[], wakes: PendingWakes): Promise<void> {
+/** `ending`: nothing was changed, because a sub-workflow whose step was cancelled has not ended yet. */
+async function reopen(trx: Db, first: readonly RunId[], wakes: PendingWakes): Promise<'retried' | 'ending'> {
   const retried = await withRelatives(trx, first)
   const ids = await withRelatives(trx, [...retried, ...(await skippedByTheEnd(trx, retried))])
+  if (await areStepsOfEnding(trx, ids)) return 'ending'
   const workflows = await reopenWorkflows(trx, ids, wakes)
   const items = await reopenRuns(trx, ids)
   await recountOpen(trx, workflows)
@@ -104,6 +106,14 @@ async function reopen(trx: Db, first: readonly RunId[], wakes: PendingWakes): Pr
   ]
   await releaseNextItems(trx, [], wakes, items.maps)
   await propagateEnds(trx, ended, await withoutOpenSteps(trx, workflows), wakes)
+  return 'retried'
+}
+
+/** Whether the sub-workflow of one of these ended steps still runs, or undoes its steps. */
+async function areStepsOfEnding(trx: Db, ids: readonly RunId[]): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM q.workflow WHERE parent_run_id = ANY(${ids}::bigint[]) AND finished_at IS NULL LIMIT 1`.execute(trx)
+  return rows.length > 0
 }
 
 /**
