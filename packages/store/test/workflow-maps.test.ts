@@ -229,7 +229,6 @@ test('a map that was held before its end ends when another step fails its paused
   const item = await take('item')
   await store.pauseWorkflow(workflow.id, 'ada')
   await store.settleTaskRuns([{ lease: leaseOf(item), outcome: succeeded, by }])
-  expect(await workflow.states()).toMatchObject({ m: 'PENDING', 'm[0]': 'SUCCEEDED' })
   await store.settleTaskRuns([{ lease: leaseOf(other), outcome: failed, by }])
   expect(await workflow.states()).toMatchObject({ m: 'SUCCEEDED', other: 'FAILED TASK_ERROR' })
   expect(await workflow.status()).toBe('FAILED')
