@@ -1,12 +1,10 @@
 /** Maps: one run of a task per element of a list. */
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { StepPlan } from '@q/schema/workflow'
-import { listSteps } from '../src/reads/workflows/workflow.ts'
 import { by, leaseOf } from './fixture.ts'
 import { failed, plain, step, succeeded, workflowFixture } from './workflow-fixture.ts'
 
-const { start, end, endAll, take, store, claim, db } = await workflowFixture()
+const { start, end, endAll, take, store, claim } = await workflowFixture()
 
 const list = (n: number) =>
   ({ status: 'SUCCEEDED', result: JSON.stringify(Array.from({ length: n }, (_, i) => i * 10)) }) as const
@@ -249,25 +247,4 @@ test('a list that is too large for its reader is replaced by an error; as an out
   expect(await workflow.states()).toMatchObject({ use: 'SUCCEEDED' })
   expect(await workflow.result()).toMatchObject({ code: 'RESULT_TOO_LARGE' })
   expect(await workflow.status()).toBe('FAILED')
-})
-
-test('a page of steps beside a wide map reads each step and edge a few times, with the statistics of such a table', async () => {
-  const items = 2_000
-  const workflow = await start({ steps: [step('list'), map('m'), step('use', ['m'])] })
-  await end('list', list(items))
-  await sql`ANALYZE q.task_run, q.workflow_step, q.workflow_edge`.execute(db)
-  const read = await db.transaction().execute(async (trx) => {
-    const steps = await listSteps(trx, workflow.id)
-    expect(steps.slice(0, 4).map(({ name, parents }) => [name, ...parents])).toEqual([
-      ['list'],
-      ['m', 'list'],
-      ['use', 'm'],
-      ['m[0]'],
-    ])
-    const { rows } = await sql<{ rows: number }>`
-      SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
-      WHERE schemaname = 'q' AND relname IN ('workflow_step', 'workflow_edge')`.execute(trx)
-    return rows[0]!.rows
-  })
-  expect(read).toBeLessThan(10 * items)
 })
