@@ -129,8 +129,8 @@ WITH RECURSIVE again AS (
   SELECT related.id FROM again CROSS JOIN LATERAL (
     SELECT c.id FROM q.workflow_edge e JOIN q.task_run c ON c.id = e.child_id WHERE e.parent_id = again.id AND c.status = 'SKIPPED'
     UNION ALL
-    SELECT r.id FROM q.workflow_step i JOIN q.task_run r ON r.id = i.run_id
-    WHERE i.item_of = again.id AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED', 'SKIPPED')
+    SELECT r.id FROM q.workflow_step m JOIN q.workflow_step i ON i.item_of = m.run_id JOIN q.task_run r ON r.id = i.run_id
+    WHERE m.run_id = again.id AND m.kind = 'map' AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED', 'SKIPPED')
     UNION ALL
     SELECT r.id FROM q.workflow w JOIN q.task_run r ON r.workflow_id = w.id JOIN q.workflow_step s ON s.run_id = r.id AND s.kind <> 'compensation'
     WHERE w.parent_run_id = again.id AND w.compensated_at IS NULL AND r.status IN ('FAILED', 'CANCELLED', 'EXPIRED', 'SKIPPED')
