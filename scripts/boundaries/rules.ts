@@ -16,6 +16,7 @@ const timersOfTheRunner: Where = {
   but: {
     'packages/runner/src/main/loop.ts': 'the clock of every loop',
     'packages/runner/src/thread/run-slot.ts': 'a thread shows that it is alive between two signs of its task',
+    'packages/runner/src/protocol/own-clocks.ts': 'takes the timers of a thread before task code can replace them',
     'packages/runner/src/thread/serve.ts': 'a thread lets its event loop turn between two runs of a batch',
     'packages/runner/src/observers/successes.ts': 'the log sums up the successes of a second',
     'packages/runner/src/demo-tasks.ts': 'user code, in effect: its work is to wait',

@@ -2,7 +2,7 @@
  * What 1000 runs of each shape cost in exchanges with the database and in messages to and from the threads, counted
  * exactly: time is a number here, two threads are played, and an exchange takes 3 ms.
  */
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { ClaimedRun, WorkExchange } from '@q/store'
 import { createPrefetchBuffer } from '../src/main/claim/prefetch-buffer.ts'
 import { createBacklog } from '../src/main/claim/backlog.ts'
@@ -33,12 +33,18 @@ interface Shape {
   readonly startAhead?: number
 }
 
+/** Replaces the shared clock before the program takes it. */
+const clock = vi.hoisted(() => {
+  const hoisted = { ms: 1_000 }
+  vi.spyOn(process, 'hrtime').mockImplementation(() => [
+    Math.floor(hoisted.ms / 1_000),
+    (hoisted.ms % 1_000) * 1_000_000,
+  ])
+  return hoisted
+})
+
 async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
-  const clock = { ms: 1_000 }
-  const hrtime = vi
-    .spyOn(process, 'hrtime')
-    .mockImplementation(() => [Math.floor(clock.ms / 1_000), (clock.ms % 1_000) * 1_000_000])
-  onTestFinished(() => hrtime.mockRestore())
+  clock.ms = 1_000
   const options = { onCrash, ...(startAhead === undefined ? {} : { startAhead }) }
   const { dispatch, exchangeBuffer, heldRuns, threads } = threadsScene(2, { tasks: { short: options } })
   const counts: Counts = { exchanges: 0, batches: 0, signals: 0, startedMax: 0 }

@@ -17,6 +17,8 @@ describe('a task module', () => {
   test.each([
     ['throws-on-import', 'TASK_MODULE_FAILED', 'no database driver here'],
     ['throws-nothing', 'TASK_MODULE_FAILED', 'null prototype'],
+    ['throws-a-strange-error', 'TASK_MODULE_FAILED', 'cannot be written as text'],
+    ['throws-an-odd-stack', 'TASK_MODULE_FAILED', 'an odd stack'],
     ['exports-nothing', 'TASK_MODULE_EMPTY', 'task()'],
     ['default-export', 'TASK_NAME_INVALID', 'default'],
     ['does-not-exist', 'TASK_MODULE_FAILED', 'does-not-exist'],
@@ -25,6 +27,13 @@ describe('a task module', () => {
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatchObject({ code })
     expect(Object.values(problems[0]!).join(' ')).toContain(hint)
+    expect(structuredClone(problems)).toEqual(problems)
+  })
+
+  test('may export objects that refuse to be read', async () => {
+    const { tasks, problems } = await loadTasks([moduleUrl('exports-a-strict-object')])
+    expect(problems).toEqual([])
+    expect([...tasks.keys()]).toEqual(['echo'])
   })
 
   test('may name a task differently from its export, even the default one', async () => {

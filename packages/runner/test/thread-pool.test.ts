@@ -5,7 +5,8 @@ import type { RunId } from '@q/store'
 import { createRunMonitors } from '../src/main/liveness/run-monitors.ts'
 import { startThreads } from '../src/main/executors/thread-pool.ts'
 import { untilGone } from '../src/main/executors/served-thread.ts'
-import { commandOf } from './executor-scene.ts'
+import type { ThreadMessage } from '../src/protocol/messages.ts'
+import { commandOf, onThreads } from './executor-scene.ts'
 import { eventually } from './fixture.ts'
 import { moduleUrl } from './module-url.ts'
 
@@ -59,4 +60,12 @@ test('a thread counts as gone only after it has exited, even if it dies of an er
   worker.on('exit', () => seen.push('exit'))
   await untilGone(worker)
   expect(seen).toEqual(['error', 'exit'])
+})
+
+test('code that replaces clocks and timers does not keep its thread from the runs after it', async () => {
+  const { send } = onThreads('replaces-clocks')
+  const messages: ThreadMessage[] = []
+  expect(await send('fakeTimers', { onMessage: (message) => void messages.push(message) }).result()).toBeNull()
+  expect(messages).toMatchObject([{ kind: 'log', line: { line: 'replaced', atMs: expect.any(Number) } }])
+  for (let count = 0; count < 2; count++) expect(await send('busy').result()).toBe('done')
 })

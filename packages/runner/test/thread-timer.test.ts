@@ -1,10 +1,11 @@
 /** The timer of a worker thread, on a virtual clock: its rounds are counted, not timed. */
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createSlotMemory, slotMemoryAt, word } from '../src/protocol/slot-layout.ts'
 import { createThreadSlot } from '../src/thread/run-slot.ts'
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
-afterEach(() => void vi.useRealTimers())
+// Before the thread takes its timers.
+vi.hoisted(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+afterEach(() => void vi.clearAllTimers())
 
 function openThread() {
   const memory = createSlotMemory(1)

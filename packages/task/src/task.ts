@@ -54,8 +54,13 @@ export function task(
   return Object.freeze({ [mark]: true as const, options: checked.options, run: checked.run as Task['run'] })
 }
 
+/** Never throws: modules also export objects that refuse to be read. */
 export function isTask(value: unknown): value is Task {
-  return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true
+  try {
+    return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true
+  } catch {
+    return false
+  }
 }
 
 /** The name of a task: its own, else that of its export. */

@@ -1,4 +1,4 @@
-/** Explains why a task module cannot be loaded, with the line that failed. */
+/** Explains why a task module cannot be loaded, with the line that failed. Never throws, even if a getter of the error does. */
 import { spawnSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { TaskDefinitionError } from '@q/task'
@@ -7,38 +7,57 @@ import { userFrame, displayPath } from '../output/user-frame.ts'
 import type { ExplainedProblem } from '../protocol/messages.ts'
 
 export function importFailed(url: string, error: unknown): ExplainedProblem {
-  const at = error instanceof Error ? placeOf(url, error) : undefined
+  try {
+    return explained(url, error)
+  } catch {
+    return failedImport(url, 'It threw something that cannot be written as text.', fixes.other)
+  }
+}
+
+function explained(url: string, error: unknown): ExplainedProblem {
+  const stack = error instanceof Error ? stackOf(error) : undefined
+  const at = error instanceof Error ? placeOf(url, error, stack) : undefined
   const place = at === undefined ? '' : ` (at ${at})`
   return {
-    ...(error instanceof TaskDefinitionError ? wrongDefinition(error, place) : failedImport(url, error, place)),
-    ...(error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {}),
+    ...(error instanceof TaskDefinitionError
+      ? wrongDefinition(error, place)
+      : failedImport(url, `${wordsOf(error)}${place}`, fixOf(error))),
+    ...(stack === undefined ? {} : { stack }),
   }
+}
+
+/** Only text reaches the main thread. */
+function stackOf({ stack }: { readonly stack?: unknown }): string | undefined {
+  return typeof stack === 'string' ? stack : undefined
 }
 
 function wrongDefinition({ code, message, why, fix }: TaskDefinitionError, place: string): ExplainedProblem {
   return { code, what: `${message}${place}`, why, fix }
 }
 
-function failedImport(url: string, error: unknown, place: string): ExplainedProblem {
-  const words = error instanceof Error ? `${error.name}: ${errorMessage(error)}` : `It threw ${inspect(error)}.`
-  return {
-    code: 'TASK_MODULE_FAILED',
-    what: `The task module ${displayPath(url)} cannot be loaded.`,
-    why: `${words}${place}`,
-    fix: fixOf(error),
-  }
+function failedImport(url: string, why: string, fix: string): ExplainedProblem {
+  return { code: 'TASK_MODULE_FAILED', what: `The task module ${displayPath(url)} cannot be loaded.`, why, fix }
 }
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${errorMessage(error)}` : `It threw ${inspect(error)}.`
+}
+
+const fixes = {
+  notFound: 'Check the path in Q_TASKS and the imports of that file.',
+  commonJs: 'Node reads the file as CommonJS: run `npm pkg set type=module`, or name the file .mts or .mjs.',
+  other: 'Correct the module so that importing it does not throw; do work inside tasks, not at import.',
+} as const
 
 function fixOf(error: unknown): string {
-  if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND')
-    return 'Check the path in Q_TASKS and the imports of that file.'
+  if (error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND') return fixes.notFound
   if (error instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(error.message))
-    return 'Node reads the file as CommonJS: run `npm pkg set type=module`, or name the file .mts or .mjs.'
-  return 'Correct the module so that importing it does not throw; do work inside tasks, not at import.'
+    return fixes.commonJs
+  return fixes.other
 }
 
-function placeOf(url: string, error: Error): string | undefined {
-  return userFrame(error.stack ?? '') ?? (error instanceof SyntaxError ? syntaxErrorLocation(url) : undefined)
+function placeOf(url: string, error: Error, stack = ''): string | undefined {
+  return userFrame(stack) ?? (error instanceof SyntaxError ? syntaxErrorLocation(url) : undefined)
 }
 
 const importMsMax = 10_000

@@ -11,6 +11,7 @@
  * the slot has the next one.
  */
 import { RunAborted } from '@q/task'
+import { clearInterval, queueMicrotask, setInterval } from '../protocol/own-clocks.ts'
 import {
   clearProgress,
   dropEarlierStop,

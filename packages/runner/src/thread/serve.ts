@@ -9,6 +9,7 @@
 import { readlinkSync } from 'node:fs'
 import { receiveMessageOnPort, threadId, type MessagePort } from 'node:worker_threads'
 import type { ContextReply, EndedRuns, FromThread, RunCommand, RunReport, ToThread } from '../protocol/messages.ts'
+import { setImmediate, threadClockMs } from '../protocol/own-clocks.ts'
 import { isPastFenceDeadline, slotMemoryAt } from '../protocol/slot-layout.ts'
 import { endByMessage, endWithResult, mustSignal, tryBegin, tryDecline, type Ring } from '../protocol/ring-layout.ts'
 import { decodeBatch } from '../protocol/batch-encoding.ts'
@@ -46,14 +47,14 @@ export function serve(deps: ServeDeps): Promise<never> {
 
   async function work(): Promise<void> {
     busy = true
-    let turnedMs = performance.now()
+    let turnedMs = threadClockMs()
     for (let command = inbox.next(); command !== undefined; command = inbox.next()) {
       if (command.fenced && isPastFenceDeadline(slot)) tryDecline(deps.ring, command.seq)
       else if (tryBegin(deps.ring, command.seq)) await execute(command)
       if (mustSignal(deps.ring, inbox.isEmpty)) channel.post(signal)
-      if (performance.now() - turnedMs < turnEveryMs) continue
+      if (threadClockMs() - turnedMs < turnEveryMs) continue
       await eventLoopTurn()
-      turnedMs = performance.now()
+      turnedMs = threadClockMs()
     }
     busy = false
   }
@@ -61,9 +62,9 @@ export function serve(deps: ServeDeps): Promise<never> {
   async function execute(command: RunCommand): Promise<void> {
     const { ring } = deps
     const { seq } = command
-    const beganMs = performance.now()
+    const beganMs = threadClockMs()
     const report = await deps.execute(command, () => deps.threadSlot.begin(command))
-    const tookMs = performance.now() - beganMs
+    const tookMs = threadClockMs() - beganMs
     const isPlain = report.ended === 'returned' && report.repaired.length === 0 && !channel.hasSent(seq)
     if (isPlain && endWithResult(ring, seq, tookMs, report.result)) return
     channel.post({ kind: 'report', seq, report })
