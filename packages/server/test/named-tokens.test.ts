@@ -25,9 +25,15 @@ test.each([
   expect(namedTokens(path).map(({ name }) => name)).toEqual(names)
 })
 
-test.each(['reader', 'owner'])('a second token named %s is refused: a session of it would have the rights of the first', (name) => {
-  const path = fileWith(`reader admin ${digest}\n# a comment\n${name} read ${'b'.repeat(64)}\n`)
-  expect(() => readNamedTokens(path)).toThrow(
-    expect.objectContaining({ code: 'TOKENS_FILE_INVALID', message: `Line 3 of ${path} repeats the name "${name}".` }),
-  )
-})
+test.each(['reader', 'owner'])(
+  'a second token named %s is refused: a session of it would have the rights of the first',
+  (name) => {
+    const path = fileWith(`reader admin ${digest}\n# a comment\n${name} read ${'b'.repeat(64)}\n`)
+    expect(() => readNamedTokens(path)).toThrow(
+      expect.objectContaining({
+        code: 'TOKENS_FILE_INVALID',
+        message: `Line 3 of ${path} repeats the name "${name}".`,
+      }),
+    )
+  },
+)

@@ -31,9 +31,9 @@ async function scene(config: HeartbeatConfig = {}) {
   return { monitor, claim }
 }
 
-async function expectHeartbeatOf({ runId, fence }: Lease): Promise<void> {
-  const beats = db.selectFrom('q.task_heartbeat').select('run_id').where('run_id', '=', runId).where('fence', '=', fence)
-  await eventually(() => beats.executeTakeFirst(), 'a heartbeat under the new lease')
+function heartbeatUnder({ runId, fence }: Lease) {
+  const beats = db.selectFrom('q.task_heartbeat').select('role').where('run_id', '=', runId).where('fence', '=', fence)
+  return eventually(() => beats.executeTakeFirst(), 'a heartbeat under the new lease')
 }
 
 test('the end of an execution under an old lease does not end the heartbeats of the new one', async () => {
@@ -45,7 +45,7 @@ test('the end of an execution under an old lease does not end the heartbeats of 
   monitor.addTask(current)
   monitor.removeTask(old)
   await monitor.start()
-  await expectHeartbeatOf(current)
+  expect(await heartbeatUnder(current)).toEqual({ role: 'runner' })
 })
 
 test('a run that the worker claims again while the database answers is not lost', async () => {
@@ -68,6 +68,6 @@ test('a run that the worker claims again while the database answers is not lost'
     claimed.resolve(current)
   }
   await monitor.start()
-  await expectHeartbeatOf(await claimed.promise)
+  expect(await heartbeatUnder(await claimed.promise)).toEqual({ role: 'runner' })
   expect(lost).toEqual([])
 })

@@ -92,7 +92,7 @@ function takenName(path: string, line: number, name: string): ExplainedError {
   return new ExplainedError({
     code: 'TOKENS_FILE_INVALID',
     what: `Line ${line} of ${path} repeats the name "${name}".`,
-    why: `Two tokens of one name could not be told apart; "${ownerName}" is the default token.`,
+    why: `Two tokens of one name could not be distinguished; "${ownerName}" is the default token.`,
     fix: 'Give the token of that line another name.',
   })
 }
