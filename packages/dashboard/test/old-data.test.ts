@@ -2,7 +2,7 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { isDatabaseAway } from '../src/api/problem.ts'
-import { applyFrames } from '../src/live/apply-frames.ts'
+import { allNodes, applyFrames } from '../src/live/apply-frames.ts'
 import { connection } from '../src/live/connection.ts'
 import { deliver } from '../src/live/live.ts'
 
@@ -34,6 +34,17 @@ test('a topic that timed out is old alone, until its next frame', () => {
   deliver({ event: 'log', data: { runId: '5' } })
   deliver({ event: 'nodes', data: { changed: [], gone: [] } })
   expect(names()).toEqual([])
+})
+
+test.each([
+  ['without a living node that the page knows', ['a'], true],
+  ['with every living node that the page knows', ['a', 'b', 'new'], false],
+])('nodes are read again after a whole frame %s', (_, ids, isReadAgain) => {
+  const nodes = (states: Record<string, string>) => Object.entries(states).map(([id, state]) => ({ id, state }))
+  cache.setQueryData([allNodes], { items: nodes({ a: 'alive', b: 'alive', ended: 'stopped' }) })
+  const changed = ids.map((id) => ({ id, state: 'alive' }))
+  deliver({ event: 'nodes', data: { snapshot: true, changed, gone: [] } })
+  expect(cache.getQueryState([allNodes])?.isInvalidated).toBe(isReadAgain)
 })
 
 test('the time of the first failure stays', () => {

@@ -9,7 +9,7 @@ import { createSessions } from './auth/sessions.ts'
 import { createTokens } from './auth/tokens.ts'
 import { openServerConnections, type ServerConnections } from './connections.ts'
 import { createHandlers } from './handlers/handlers.ts'
-import { allowedHosts } from './http/allowed-hosts.ts'
+import { allowedHosts, urlOf } from './http/allowed-hosts.ts'
 import { createApp, unreadable } from './http/app.ts'
 import { discardBody } from './http/discard-body.ts'
 import { createProbes, hasAnswered } from './http/probes.ts'
@@ -122,7 +122,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     own.hosts = allowedHosts({ ...settings, port })
     own.cookieName = isHttps ? '__Host-q' : `q_${port}`
     return {
-      url: origin ?? `http://${address ?? '127.0.0.1'}:${port}`,
+      url: origin ?? urlOf(address ?? '127.0.0.1', port),
       port,
       ...(scraped && { metricsPort: scraped.port }),
       live,

@@ -138,3 +138,16 @@ test.each(operations)('$method $path meets no value that is an internal error', 
   expect(found).toEqual([])
   expect(scene.faults.map(String)).toEqual([])
 })
+
+test('a body in another encoding than UTF-8 is refused, instead of being stored with other letters', async () => {
+  const answer = await fetch(`${scene.base}/api/runs`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${scene.tokens.enqueue}`, 'Content-Type': 'application/json' },
+    body: Buffer.from('{"task":"hello","payload":{"name":"Jürgen"}}', 'latin1'),
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({
+    code: 'PARAMETER_INVALID',
+    errors: [{ at: 'body', problem: 'is not UTF-8' }],
+  })
+})

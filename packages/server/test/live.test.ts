@@ -5,6 +5,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { openEvents, type EventsRequest, type Frame } from '@q/server/client'
 import { frames } from '../src/api/events.ts'
 import { topicSource } from '../src/live/sources.ts'
+import { rawRequest } from './raw-request.ts'
 import { serverScene } from './scene.ts'
 import { registration, seed } from './seed.ts'
 
@@ -162,6 +163,22 @@ test('200 viewers that vanish leave no stream and no look behind', async () => {
     await isQuiet()
   }
   expect(scene.faults).toEqual([])
+})
+
+test('streams that wait behind another one of their connection end with it', async () => {
+  const socket = connect(server.port, '127.0.0.1')
+  const head = `GET /api/events?topics=nodes HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n`
+  socket.write(`${head}Authorization: Bearer ${tokens.read}\r\n\r\n`.repeat(2))
+  await expect.poll(() => server.live.streams).toBe(2)
+  socket.destroy()
+  await isQuiet()
+})
+
+test('HEAD answers the headers of a stream, and opens none', async () => {
+  const headers = { Authorization: `Bearer ${tokens.read}` }
+  const answer = await rawRequest(server.port, { method: 'HEAD', path: '/api/events?topics=nodes', headers })
+  expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  expect(server.live).toMatchObject({ streams: 0, topics: 0 })
 })
 
 test('a whole frame says when this server read it last, also when nothing has changed since', async () => {

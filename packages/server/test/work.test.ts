@@ -1,5 +1,6 @@
 /** Workers over HTTP: they claim, send heartbeats and finish runs, and are recovered like every other holder. */
 import { afterAll, expect, test } from 'vitest'
+import { addNamedToken } from '@q/server'
 import { serverScene } from './scene.ts'
 import { workScene } from './work-scene.ts'
 
@@ -63,6 +64,17 @@ test('a worker changes the options of tasks that its token published, and of no 
   const published = await store.publishedTasks()
   expect(published.find(({ name }) => name === own.task)).toMatchObject({ queue: 'far', options: { retry } })
   expect(published.find(({ name }) => name === other.task)).toMatchObject({ queue: 'cpu', publishedBy: 'replica' })
+})
+
+test('a token changes no task of a token whose name begins with its own', async () => {
+  const { task } = newWorker()
+  const [longer, shorter] = ['team:ci', 'team'].map((name) => addNamedToken(scene.tokensFile, { name, scope: 'work' }))
+  await expect.poll(async () => (await work('GET', '/api/workers/w/runs', undefined, shorter)).status).toBe(200)
+  const publish = (queue: string, token: string | undefined) =>
+    work('POST', '/api/claims', { workerId: 'w', tasks: [{ name: task, queue }], limit: 0 }, token)
+  for (const { status } of [await publish('ci', longer), await publish('far', shorter)]) expect(status).toBe(200)
+  const published = (await store.publishedTasks()).find(({ name }) => name === task)
+  expect(published).toMatchObject({ queue: 'ci', publishedBy: 'team:ci:w' })
 })
 
 test('a run that was not started has no outcome, and stays with the worker that claimed it', async () => {

@@ -64,3 +64,9 @@ test('a node that stopped has no heartbeat, and a stale one is not among the liv
   expect(await store.nodeHeartbeat('stale')).toMatchObject({ worker_id: 'stale' })
   expect(await store.nodeHeartbeats()).toEqual([])
 })
+
+test('a heartbeat with a CPU use that is too small for its column is accepted', async () => {
+  await fleet.join('idle')
+  await store.upsertReplicaHeartbeat('idle', { ...stats, ...counts, cpuPercent: 1e-50 })
+  expect(await store.nodeHeartbeat('idle')).toMatchObject({ metrics: { cpu_usage: 0, uptime: 7_200 } })
+})

@@ -11,6 +11,7 @@ import { setServerTime } from './server-clock.ts'
 interface NodesFrame {
   readonly changed: readonly Node[]
   readonly gone: readonly string[]
+  /** There are no other living nodes; `gone` does not name those that left before the stream began. */
   readonly snapshot?: boolean
 }
 
@@ -82,10 +83,12 @@ function topicOf(event: string, data: unknown): string {
 }
 
 /** A node that is gone from the living is read again, because it may be among the stopped ones now. */
-function mergeNodes(cache: QueryClient, { changed, gone }: NodesFrame): void {
+function mergeNodes(cache: QueryClient, { changed, gone, snapshot = false }: NodesFrame): void {
+  let isAnyGone = gone.length > 0
   cache.setQueryData([allNodes], (old: Items<Node> | undefined) => {
     if (old === undefined) return undefined
     const byId = new Map(changed.map((node) => [node.id, node]))
+    isAnyGone ||= snapshot && old.items.some(({ id, state }) => state !== 'stopped' && !byId.has(id))
     const items = old.items.map((node) => {
       const fresh = byId.get(node.id)
       byId.delete(node.id)
@@ -93,7 +96,7 @@ function mergeNodes(cache: QueryClient, { changed, gone }: NodesFrame): void {
     })
     return { ...old, items: [...items, ...byId.values()] }
   })
-  if (gone.length > 0) void cache.invalidateQueries({ queryKey: [allNodes] })
+  if (isAnyGone) void cache.invalidateQueries({ queryKey: [allNodes] })
 }
 
 /** The frame has the steps that changed. */

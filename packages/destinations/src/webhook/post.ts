@@ -35,6 +35,11 @@ export function createPoster(socketsMax: number): Poster {
         ? requestHttps(url, { ...options, agent: agents.https })
         : requestHttp(url, { ...options, agent: agents.http })
       sent.on('response', (response) => void readAnswer(response).then(resolve))
+      // No upgrade was asked for. Without this listener Node would end the request silently.
+      sent.on('upgrade', ({ statusCode: status = 101 }, socket) => {
+        socket.destroy()
+        resolve({ status, retryAfter: undefined, text: '' })
+      })
       sent.on('error', (error) => resolve({ error: sentenceOf(error, timeoutMs) }))
       sent.end(body)
       return promise

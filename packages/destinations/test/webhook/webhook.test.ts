@@ -1,7 +1,9 @@
 /** Webhooks against a real HTTP server: what is sent, what counts as delivered, and what is tried again. */
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -147,6 +149,20 @@ test('a receiver that hangs fails its own report alone', async () => {
     { kind: 'failed', error: 'It did not answer within 300 ms.' },
     { kind: 'delivered' },
   ])
+})
+
+test('a receiver that changes the protocol has answered: its report is given up, and holds up no other', async () => {
+  const there = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write('HTTP/1.1 101 \r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'))
+  })
+  await once(there.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void there.close())
+  const { port } = there.address() as AddressInfo
+  const sender = await open({ url: `http://127.0.0.1:${port}/hook` })
+  expect(await sender.send(reports(1, 17))).toEqual(
+    Array.from({ length: 17 }, () => ({ kind: 'rejected', error: 'It answered HTTP 101' })),
+  )
 })
 
 /** Reports about different runs. */

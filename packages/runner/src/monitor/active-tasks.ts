@@ -6,7 +6,8 @@ import { asRunId, leaseOf, type HeldRun, type Lease, type PlainLease } from '@q/
 
 export interface ActiveTasks {
   add(task: string | PlainLease, issue?: string): void
-  remove(task: string | PlainLease): void
+  /** Removes a lease only if the worker has not claimed the run again since. Returns whether it removed anything. */
+  remove(task: string | PlainLease): boolean
   /** The issue given when the task was added. */
   issueOf(task: string): string | undefined
   /** The ids, in the order they were added. */
@@ -30,8 +31,10 @@ export function createActiveTasks(): ActiveTasks {
       else active.set(task.runId, { lease: leaseGiven(task), byId: false })
     },
     remove(task) {
-      active.delete(idOf(task))
+      const fence = active.get(idOf(task))?.lease?.fence
+      if (typeof task !== 'string' && fence !== undefined && fence > task.fence) return false
       issues.delete(idOf(task))
+      return active.delete(idOf(task))
     },
     issueOf: (task) => issues.get(task),
     ids: () => [...active.keys()],

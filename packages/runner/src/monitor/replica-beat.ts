@@ -62,12 +62,12 @@ export function createReplicaBeat(deps: ReplicaBeatDeps): ReplicaBeat {
     const sender = { replicaId, hostname, pid }
     const beats = leases.map((lease) => ({ lease, thread: null, ageMs: 0, progress: null, note: null }))
     const answers = await store.beatTaskRuns(sender, beats)
-    for (const [index, { runId }] of leases.entries()) {
+    for (const [index, lease] of leases.entries()) {
       const answer = answers[index]
-      if (answer === 'cancelled') deps.onCancelled(runId)
+      if (answer === 'cancelled') deps.onCancelled(lease.runId)
       if (answer !== 'lost' && answer !== 'ended') continue
-      tasks.remove(runId)
-      if (answer === 'lost') deps.onLost(runId)
+      // The worker may have claimed the run again while the database answered.
+      if (tasks.remove(lease) && answer === 'lost') deps.onLost(lease.runId)
     }
   }
 

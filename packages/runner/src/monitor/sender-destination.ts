@@ -44,7 +44,7 @@ export function senderDestination(
   return {
     name: configured.name,
     send: (heartbeat) => send(reportsOf(configured.kind, heartbeat, issueOf)),
-    alert: (alert) => send([report('alert', alert, alert.worker_id)]),
+    alert: (alert) => send([report('alert', alert, alert)]),
     async close() {
       await opened?.then((one) => one.close())
     },
@@ -81,17 +81,17 @@ function reportsOf(kind: string, heartbeat: HeartbeatData, issueOf: IssueOf): Re
   const runs = heartbeat.current_tasks.map((runId) => {
     return { runId, epoch: 1, task: '', queue: '', issue: issueOf(runId) ?? null }
   })
-  const latest = report('heartbeat', { heartbeat, runs }, heartbeat.worker_id)
+  const latest = report('heartbeat', { heartbeat, runs }, heartbeat)
   // A memory server keeps a series beside the latest heartbeat.
-  return kind === 'memory' ? [latest, report('sample', heartbeat, heartbeat.worker_id)] : [latest]
+  return kind === 'memory' ? [latest, report('sample', heartbeat, heartbeat)] : [latest]
 }
 
+/** A repeat has the same id: it contains the time of the heartbeat or alert. */
 function report<Kind extends 'heartbeat' | 'sample' | 'alert'>(
   kind: Kind,
   payload: Extract<Report, { kind: Kind }>['payload'] | MonitorAlert,
-  worker: string,
+  { worker_id: worker, timestamp }: Pick<HeartbeatData, 'worker_id' | 'timestamp'>,
 ): Report {
-  const createdAt = new Date()
-  const id = `${kind}:${worker}:${createdAt.getTime()}`
-  return { id, kind, subject: `replica/${worker}`, createdAt, attempt: 1, payload } as Report
+  const id = `${kind}:${worker}:${timestamp}`
+  return { id, kind, subject: `replica/${worker}`, createdAt: new Date(timestamp), attempt: 1, payload } as Report
 }

@@ -1,5 +1,8 @@
 /** Heartbeats of a monitor by the real senders: comments on issues of GitHub's stand-in, and a real memory server. */
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -74,4 +77,22 @@ test('a memory server gets the latest heartbeat and a series', async () => {
     return text.includes('/metrics/heartbeats/worker-local-1/') ? text : undefined
   }, 'a series')
   expect(stored).toContain('task-sentinel/workers/worker-local-1/heartbeat')
+})
+
+test('a heartbeat that is tried again has the same id, so that a receiver recognises the repeat', async () => {
+  vi.stubEnv('HOOK_SECRET', 'canary-s3cret')
+  const ids: unknown[] = []
+  const receiver = createServer((request, response) => {
+    ids.push(request.headers['x-q-delivery'])
+    request.resume().on('end', () => response.writeHead(ids.length === 1 ? 500 : 204).end())
+  })
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void receiver.close())
+  const { port } = receiver.address() as AddressInfo
+  const settings = { url: `http://127.0.0.1:${port}/hook`, secretVariable: 'HOOK_SECRET' }
+  // The clock goes on between two tries.
+  await started('', { retry_delay: 20, destinations: [{ name: 'hook', kind: 'webhook', settings }] })
+  await eventually(() => (ids.length > 1 ? true : undefined), 'a repeat')
+  expect(ids[0]).toMatch(/^heartbeat:worker-local-1:\d+$/)
+  expect(ids[1]).toBe(ids[0])
 })

@@ -25,12 +25,15 @@ export function digestOf(token: string): Buffer {
 
 export function readNamedTokens(path: string): NamedToken[] {
   requirePrivate(path)
-  const lines = readLines(path)
-  return lines.flatMap((line, place) => {
+  const names = new Set([ownerName])
+  return readLines(path).flatMap((line, place) => {
     const text = line.replace(/#.*/, '').trim()
     if (text === '') return []
     const [, name, scope, digest] = tokenLine.exec(text) ?? []
     if (name === undefined || digest === undefined) throw wrongLine(path, place + 1)
+    // Sessions, the audit log and workers know a token by its name.
+    if (names.has(name)) throw takenName(path, place + 1, name)
+    names.add(name)
     return { name, scope: scope as TokenScope, digest: Buffer.from(digest, 'hex') }
   })
 }
@@ -46,7 +49,9 @@ export function addNamedToken(path: string, { name, scope }: Pick<NamedToken, 'n
   if (isTaken || !/^[^\s#]{1,100}$/.test(name)) throw wrongName(name, isTaken)
   const token = newToken()
   mkdirSync(dirname(path), { recursive: true })
-  appendFileSync(path, `${name} ${scope} ${digestOf(token).toString('hex')}\n`, { mode: 0o600 })
+  // An editor may have left the last line without its end.
+  const end = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8')) ? '\n' : ''
+  appendFileSync(path, `${end}${name} ${scope} ${digestOf(token).toString('hex')}\n`, { mode: 0o600 })
   return token
 }
 
@@ -80,6 +85,15 @@ function wrongLine(path: string, line: number): ExplainedError {
     what: `Line ${line} of ${path} is not a token.`,
     why: 'A line is `name scope sha256`: scope is read, enqueue, work or admin, and sha256 has 64 hex digits.',
     fix: 'Correct the line, or add a token with `q token new --name grafana --scope read`.',
+  })
+}
+
+function takenName(path: string, line: number, name: string): ExplainedError {
+  return new ExplainedError({
+    code: 'TOKENS_FILE_INVALID',
+    what: `Line ${line} of ${path} repeats the name "${name}".`,
+    why: `Two tokens of one name could not be distinguished; "${ownerName}" is the default token.`,
+    fix: 'Give the token of that line another name.',
   })
 }
 

@@ -1,9 +1,21 @@
 /**
- * The default token: `q_` and 32 random bytes, in a file that only its owner can read. The file is created exclusively,
- * so two programs that start at the same time use one token.
+ * The default token: `q_` and 32 random bytes, in a file that only its owner can read. The file appears complete, and
+ * once, so programs that start at the same time use one token.
  */
-import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { ExplainedError } from '@q/schema'
 
@@ -15,13 +27,37 @@ export function newToken(): string {
 export function readOrMakeToken(path: string): string {
   mkdirSync(dirname(path), { recursive: true })
   try {
-    const file = openSync(path, 'wx', 0o600)
-    writeFileSync(file, `${newToken()}\n`)
-    closeSync(file)
+    if (!existsSync(path)) makeToken(path)
   } catch (error) {
-    if (!(error instanceof Error) || Reflect.get(error, 'code') !== 'EEXIST') throw unusable(path, error)
+    if (codeOf(error) !== 'EEXIST') throw unusable(path, error)
   }
   return readToken(path)
+}
+
+/** Writes the token beside its place first: another program must not read a file that is still empty. */
+function makeToken(path: string): void {
+  const beside = `${path}.${randomUUID()}`
+  try {
+    writeFileSync(beside, `${newToken()}\n`, { mode: 0o600, flag: 'wx' })
+    placeOnce(beside, path)
+  } finally {
+    rmSync(beside, { force: true })
+  }
+}
+
+/** Throws EEXIST if the file exists. */
+function placeOnce(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw error
+    // Some file systems have no links.
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? Reflect.get(error, 'code') : undefined
 }
 
 /** Replaces the token: requests with the old one, or with its sessions, are refused from then on. */

@@ -137,18 +137,20 @@ function addRoute(app: Hono<Environment>, deps: AppDeps, key: ApiKey, handler: u
   })
 }
 
+const streamHeaders = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // A proxy that compresses would hold frames back.
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+}
+
 function openStream(deps: AppDeps, c: C): Response {
   const request = readQuery(apiRoutes['GET /api/events'].query, new URL(c.req.url).searchParams) as StreamRequest
   const token = c.var.who.name
   deps.live.requireRoom(token)
-  c.env.outgoing.writeHead(200, {
-    ...deps.headers,
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    // A proxy that compresses would hold frames back.
-    'Cache-Control': 'no-store, no-transform',
-    'X-Accel-Buffering': 'no',
-  })
   const { method, raw } = c.req
+  if (method === 'HEAD') return new Response(null, { headers: streamHeaders })
+  c.env.outgoing.writeHead(200, { ...deps.headers, ...streamHeaders })
   deps.live.open(c.env.outgoing, request, {
     token,
     hello: deps.describe(c.var.who),

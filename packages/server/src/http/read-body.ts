@@ -1,4 +1,5 @@
 /** Reads the JSON of a request; limits its size and depth before it parses the text. */
+import { isUtf8 } from 'node:buffer'
 import { InexactInteger, jsonLimits, parseExactJson } from '@q/schema/json'
 import { discardBytesMax } from './discard-body.ts'
 import { requireShallow } from './require-shallow.ts'
@@ -47,7 +48,13 @@ async function readText(request: Request): Promise<string> {
     if (size <= bodyMax) chunks.push(chunk)
   }
   if (size > bodyMax) throw tooLarge()
-  return Buffer.concat(chunks).toString('utf8')
+  return decoded(Buffer.concat(chunks))
+}
+
+/** Refuses other encodings: their letters would be stored as replacement characters. */
+function decoded(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw wrongParameters([{ at: 'body', problem: 'is not UTF-8' }])
+  return bytes.toString('utf8')
 }
 
 function tooLarge(): Refusal {

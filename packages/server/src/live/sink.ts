@@ -9,8 +9,14 @@ export interface Sink {
 
 const unreadMsMax = 15_000
 
+/** A response that waits behind another one of its connection has no `close` event: the connection has it. */
 export function responseSink(response: ServerResponse, onClose: () => void): Sink {
-  response.on('close', onClose)
+  const { socket } = response.req
+  socket.once('close', onClose)
+  response.once('close', () => {
+    socket.off('close', onClose)
+    onClose()
+  })
   response.on('error', () => {})
   return {
     async write(text) {

@@ -87,7 +87,7 @@ WITH previous AS MATERIALIZED (
 ), beat AS (
   INSERT INTO q.replica_heartbeat (replica_id, last_heartbeat, health, cpu_percent, memory_mb, active_runs, free_slots,
     completed, failed, uptime_s, threads)
-  VALUES (${replicaId}, clock_timestamp(), ${stats.health}, ${stats.cpuPercent}, ${stats.memoryMb}, ${stats.activeRuns},
+  VALUES (${replicaId}, clock_timestamp(), ${stats.health}, ${Math.fround(stats.cpuPercent)}, ${stats.memoryMb}, ${stats.activeRuns},
     ${stats.freeSlots}, ${stats.completed}, ${stats.failed}, ${stats.uptimeS}, ${threadsText(stats.threads)}::jsonb)
   ON CONFLICT (replica_id) DO UPDATE SET last_heartbeat = excluded.last_heartbeat, health = excluded.health,
     cpu_percent = excluded.cpu_percent, memory_mb = excluded.memory_mb, active_runs = excluded.active_runs,

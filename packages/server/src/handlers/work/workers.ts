@@ -99,14 +99,18 @@ function requireThresholds({ beatEveryMs, staleAfterMs }: Claim): void {
   throw wrongParameters([{ at: 'staleAfterMs', problem: `must be at least twice beatEveryMs, ${2 * beatEveryMs}` }])
 }
 
+/** The name of a token may contain colons, the id of a worker has none. Empty: the replica is a runner. */
+function tokenOf(replicaId: string): string {
+  return replicaId.slice(0, Math.max(0, replicaId.lastIndexOf(':')))
+}
+
 /** A worker can publish new tasks, and change only tasks that workers of the same token have published. */
 async function publish(store: Store, replicaId: string, { tasks }: Claim): Promise<void> {
-  const owner = replicaId.slice(0, replicaId.lastIndexOf(':') + 1)
   const publishers = new Map((await store.publishedTasks()).map(({ name, publishedBy }) => [name, publishedBy]))
   const own = tasks.flatMap((task) => {
     const { name, ...options } = typeof task === 'string' ? { name: task } : task
     const publisher = publishers.get(name)
-    const mayChange = typeof task !== 'string' && publisher?.startsWith(owner) === true
+    const mayChange = typeof task !== 'string' && publisher !== undefined && tokenOf(publisher) === tokenOf(replicaId)
     if (publisher !== undefined && !mayChange) return []
     const data = { ...optionData({}), ...options }
     return { name, queue: data.queue, options: data, payloadSchema: null }
