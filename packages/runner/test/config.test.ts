@@ -80,6 +80,10 @@ test('0 switches off a limit that a preset sets', () => {
   expect(() => readConfig({ Q_TIMEOUT_MS: '-1' })).toThrow('Q_TIMEOUT_MS=-1')
 })
 
+test('spaces alone are not a number', () => {
+  expect(() => readConfig({ Q_DRAIN_MS: ' ', Q_TIMEOUT_MS: '\t' })).toThrow(/Q_DRAIN_MS= .*\n.*Q_TIMEOUT_MS=\t/)
+})
+
 test('a slower preset never waits less for evidence of life than a faster one', () => {
   const all = Object.values(presets).map(({ thresholds }) => thresholds)
   for (const slow of all)

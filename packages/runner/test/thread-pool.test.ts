@@ -69,3 +69,9 @@ test('code that replaces clocks and timers does not keep its thread from the run
   expect(messages).toMatchObject([{ kind: 'log', line: { line: 'replaced', atMs: expect.any(Number) } }])
   for (let count = 0; count < 2; count++) expect(await send('busy').result()).toBe('done')
 })
+
+test('a tracer that throws neither stops the thread nor loses a result', async () => {
+  const { send } = onThreads('traces-badly')
+  expect(await send('unbegun').report).toMatchObject({ code: 'TASK_ERROR', detail: 'Error: the exporter is broken' })
+  expect(await send('unended').result()).toBe('unended')
+})

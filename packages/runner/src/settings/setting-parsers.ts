@@ -38,7 +38,7 @@ export function integer(
     shown: `\`${usual}\``,
     otherwise: () => usual,
     parse: (given) => {
-      const value = Number(given)
+      const value = given.trim() === '' ? Number.NaN : Number(given)
       return Number.isInteger(value) && value >= min && value <= max ? value : undefined
     },
     rule: `must be a whole number from ${min} to ${max}`,

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import type { TaskContext } from '@q/task'
 import { isTracing, traceAttempt, traceRun } from '@q/task/tracing'
 import { boundOutput } from '../output/bounded-output.ts'
-import type { Description, RunReport, ThreadJob, WorkerSetup } from '../protocol/messages.ts'
+import type { Description, RunCommand, RunReport, ThreadJob, WorkerSetup } from '../protocol/messages.ts'
 import { slotMemoryAt, stopReasonOf } from '../protocol/slot-layout.ts'
 import { ringOf } from '../protocol/ring-layout.ts'
 import { captureConsole } from './capture-console.ts'
@@ -11,6 +11,7 @@ import { createCurrentRuns } from './current-run.ts'
 import { describe } from './describe.ts'
 import { createThreadChannel } from './main-thread-channel.ts'
 import { createThreadSlot } from './run-slot.ts'
+import { reportThrow } from './plain-data.ts'
 import { loadTasks } from './registry.ts'
 import { executeCommand } from './execute-command.ts'
 import { serve } from './serve.ts'
@@ -44,9 +45,20 @@ export default async function work(job: ThreadJob): Promise<Description> {
       runs.within(command, (run) => {
         const began = (context: TaskContext) => void (run.context = context)
         const execute = () => executeCommand({ registry, channel, began, openSlot }, command)
-        return tracing ? traceAttempt(command, execute, codeOf) : execute()
+        return tracing ? traced(command, execute) : execute()
       }),
   })
+}
+
+/** An SDK calls code of the user, which may throw: that ends the run only if its own code has not begun. */
+async function traced(command: RunCommand, execute: () => Promise<RunReport>): Promise<RunReport> {
+  let report: RunReport | undefined
+  const executeOnce = async () => (report = await execute())
+  try {
+    return await traceAttempt(command, executeOnce, codeOf)
+  } catch (error) {
+    return report ?? reportThrow(error)
+  }
 }
 
 function codeOf(report: RunReport): string | undefined {
