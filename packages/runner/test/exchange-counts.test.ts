@@ -2,13 +2,14 @@
  * What 1000 runs of each shape cost in exchanges with the database and in messages to and from the threads, counted
  * exactly: time is a number here, two threads are played, and an exchange takes 3 ms.
  */
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ClaimedRun, WorkExchange } from '@q/store'
 import { createPrefetchBuffer } from '../src/main/claim/prefetch-buffer.ts'
 import { createBacklog } from '../src/main/claim/backlog.ts'
 import { exchangeTick, type ExchangeDeps } from '../src/main/claim/exchange.ts'
 import { createPolling } from '../src/main/claim/polling.ts'
 import type { HandedRun } from '../src/main/executors/handed-runs.ts'
+import { ownClocks } from '../src/protocol/own-clocks.ts'
 import { endWithResult, mustSignal } from '../src/protocol/ring-layout.ts'
 import { emptyExchange } from './empty-exchange.ts'
 import { startedRun, threadsScene, type PlayedThread } from './threads-scene.ts'
@@ -33,18 +34,12 @@ interface Shape {
   readonly startAhead?: number
 }
 
-/** Replaces the shared clock before the program takes it. */
-const clock = vi.hoisted(() => {
-  const hoisted = { ms: 1_000 }
-  vi.spyOn(process, 'hrtime').mockImplementation(() => [
-    Math.floor(hoisted.ms / 1_000),
-    (hoisted.ms % 1_000) * 1_000_000,
-  ])
-  return hoisted
-})
-
 async function count({ tookMs, onCrash, startAhead }: Shape): Promise<Counts> {
-  clock.ms = 1_000
+  const clock = { ms: 1_000 }
+  const hrtime = vi
+    .spyOn(ownClocks, 'hrtime')
+    .mockImplementation(() => [Math.floor(clock.ms / 1_000), (clock.ms % 1_000) * 1_000_000])
+  onTestFinished(() => hrtime.mockRestore())
   const options = { onCrash, ...(startAhead === undefined ? {} : { startAhead }) }
   const { dispatch, exchangeBuffer, heldRuns, threads } = threadsScene(2, { tasks: { short: options } })
   const counts: Counts = { exchanges: 0, batches: 0, signals: 0, startedMax: 0 }

@@ -1,11 +1,18 @@
 /** The timer of a worker thread, on a virtual clock: its rounds are counted, not timed. */
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { ownClocks } from '../src/protocol/own-clocks.ts'
 import { createSlotMemory, slotMemoryAt, word } from '../src/protocol/slot-layout.ts'
 import { createThreadSlot } from '../src/thread/run-slot.ts'
 
-// Before the thread takes its timers.
-vi.hoisted(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
-afterEach(() => void vi.clearAllTimers())
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  vi.spyOn(ownClocks, 'setInterval').mockImplementation(setInterval)
+  vi.spyOn(ownClocks, 'clearInterval').mockImplementation(clearInterval)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 function openThread() {
   const memory = createSlotMemory(1)

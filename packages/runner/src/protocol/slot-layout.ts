@@ -20,6 +20,8 @@
  *   byte 56     beganAt   worker → main   float64, by sharedClockMs(): when the run that began last did
  *   byte 64     notes     worker → main   three buffers of UTF-8: the last note, the one that is read, a free one
  */
+import { ownClocks } from './own-clocks.ts'
+
 const progressStart = 40
 const fenceDeadlineStart = 48
 const beganAtStart = 56
@@ -85,12 +87,9 @@ export function clearProgress({ words, progress }: SlotMemory): void {
   Atomics.store(words, word.lastNote, 0)
 }
 
-/** Taken before code of a task can replace it (own-clocks.ts). */
-const { hrtime } = process
-
 /** The monotonic clock that all threads and processes of a machine share; that of `performance` begins with each thread. */
 export function sharedClockMs(): number {
-  const [seconds, nanoseconds] = hrtime()
+  const [seconds, nanoseconds] = ownClocks.hrtime()
   return seconds * 1_000 + nanoseconds / 1_000_000
 }
 

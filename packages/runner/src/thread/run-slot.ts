@@ -11,7 +11,7 @@
  * the slot has the next one.
  */
 import { RunAborted } from '@q/task'
-import { clearInterval, queueMicrotask, setInterval } from '../protocol/own-clocks.ts'
+import { ownClocks } from '../protocol/own-clocks.ts'
 import {
   clearProgress,
   dropEarlierStop,
@@ -61,7 +61,7 @@ export function createThreadSlot(memory: SharedArrayBuffer, index: number): Thre
   return {
     begin(command) {
       current = new SharedRunSlot(slot, command)
-      timer ??= setInterval(tick, tickMs).unref()
+      timer ??= ownClocks.setInterval(tick, tickMs).unref()
       return current
     },
     [Symbol.dispose]() {
@@ -78,7 +78,7 @@ export function createThreadSlot(memory: SharedArrayBuffer, index: number): Thre
   }
 
   function stopTicking(): void {
-    clearInterval(timer)
+    ownClocks.clearInterval(timer)
     timer = undefined
   }
 
@@ -89,7 +89,7 @@ export function createThreadSlot(memory: SharedArrayBuffer, index: number): Thre
     current?.forwardStop()
     const wait = Atomics.waitAsync(words, word.stop, seen)
     if (wait.async) void wait.value.then(waitForStop)
-    else queueMicrotask(waitForStop)
+    else ownClocks.queueMicrotask(waitForStop)
   }
 }
 

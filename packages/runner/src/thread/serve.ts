@@ -9,7 +9,7 @@
 import { readlinkSync } from 'node:fs'
 import { receiveMessageOnPort, threadId, type MessagePort } from 'node:worker_threads'
 import type { ContextReply, EndedRuns, FromThread, RunCommand, RunReport, ToThread } from '../protocol/messages.ts'
-import { setImmediate, threadClockMs } from '../protocol/own-clocks.ts'
+import { ownClocks } from '../protocol/own-clocks.ts'
 import { isPastFenceDeadline, slotMemoryAt } from '../protocol/slot-layout.ts'
 import { endByMessage, endWithResult, mustSignal, tryBegin, tryDecline, type Ring } from '../protocol/ring-layout.ts'
 import { decodeBatch } from '../protocol/batch-encoding.ts'
@@ -47,14 +47,14 @@ export function serve(deps: ServeDeps): Promise<never> {
 
   async function work(): Promise<void> {
     busy = true
-    let turnedMs = threadClockMs()
+    let turnedMs = ownClocks.threadMs()
     for (let command = inbox.next(); command !== undefined; command = inbox.next()) {
       if (command.fenced && isPastFenceDeadline(slot)) tryDecline(deps.ring, command.seq)
       else if (tryBegin(deps.ring, command.seq)) await execute(command)
       if (mustSignal(deps.ring, inbox.isEmpty)) channel.post(signal)
-      if (threadClockMs() - turnedMs < turnEveryMs) continue
+      if (ownClocks.threadMs() - turnedMs < turnEveryMs) continue
       await eventLoopTurn()
-      turnedMs = threadClockMs()
+      turnedMs = ownClocks.threadMs()
     }
     busy = false
   }
@@ -62,9 +62,9 @@ export function serve(deps: ServeDeps): Promise<never> {
   async function execute(command: RunCommand): Promise<void> {
     const { ring } = deps
     const { seq } = command
-    const beganMs = threadClockMs()
+    const beganMs = ownClocks.threadMs()
     const report = await deps.execute(command, () => deps.threadSlot.begin(command))
-    const tookMs = threadClockMs() - beganMs
+    const tookMs = ownClocks.threadMs() - beganMs
     const isPlain = report.ended === 'returned' && report.repaired.length === 0 && !channel.hasSent(seq)
     if (isPlain && endWithResult(ring, seq, tookMs, report.result)) return
     channel.post({ kind: 'report', seq, report })
@@ -107,7 +107,7 @@ function createInbox(
 }
 
 function eventLoopTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  return new Promise((resolve) => ownClocks.setImmediate(resolve))
 }
 
 /** The thread id of the operating system; only Linux reports it. */

@@ -7,7 +7,7 @@ import { repairJson, storableText } from '@q/schema/json'
 import type { LogMethod, TaskLog } from '@q/task'
 import { redact, redactJson } from '../output/redact.ts'
 import type { TaskLine } from '../protocol/messages.ts'
-import { wallClockMs } from '../protocol/own-clocks.ts'
+import { ownClocks } from '../protocol/own-clocks.ts'
 
 /** As pino counts. */
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const
@@ -23,7 +23,7 @@ export function createTaskLog(send: (line: TaskLine) => void): TaskLog {
     lineNo++
     const last = lineNo === linesMax
     const line = last ? `More than ${linesMax} lines: the rest is not kept.` : sentence
-    send({ lineNo, level: levels[last ? 'warn' : level], line, facts: last ? null : facts, atMs: wallClockMs() })
+    send({ lineNo, level: levels[last ? 'warn' : level], line, facts: last ? null : facts, atMs: ownClocks.wallMs() })
   }
   const lineOf =
     (level: keyof typeof levels): LogMethod =>

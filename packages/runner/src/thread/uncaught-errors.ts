@@ -10,7 +10,7 @@
  * fail again. Both kinds are printed, up to a number per minute.
  */
 import type { RunCommand } from '../protocol/messages.ts'
-import { threadClockMs } from '../protocol/own-clocks.ts'
+import { ownClocks } from '../protocol/own-clocks.ts'
 import type { CurrentRuns } from './current-run.ts'
 import type { MainThreadChannel } from './main-thread-channel.ts'
 import { reportThrow } from './plain-data.ts'
@@ -45,10 +45,10 @@ const minuteMs = 60_000
 const printedMax = 20
 
 function createPrinter(): (error: unknown) => void {
-  let sinceMs = threadClockMs()
+  let sinceMs = ownClocks.threadMs()
   let count = 0
   return (error) => {
-    if (threadClockMs() - sinceMs > minuteMs) [sinceMs, count] = [threadClockMs(), 0]
+    if (ownClocks.threadMs() - sinceMs > minuteMs) [sinceMs, count] = [ownClocks.threadMs(), 0]
     count++
     if (count > printedMax) return
     console.error('Uncaught error in code of a run that has ended, or of a module:', textOf(error))

@@ -5,7 +5,7 @@
  */
 import type { Lease, LogLine, Store } from '@q/store'
 import type { TaskLine } from '../../protocol/messages.ts'
-import { wallClockMs } from '../../protocol/own-clocks.ts'
+import { ownClocks } from '../../protocol/own-clocks.ts'
 import type { Observe } from '../events.ts'
 import { pause } from '../loop.ts'
 import { retryUntilStored } from './retry-until-stored.ts'
@@ -71,6 +71,6 @@ export function createTaskLogs(store: Store, observe: Observe, hasLeft?: AbortSi
 
 /** The age is exact: the thread took `atMs` from the same clock. */
 function storedLine({ lease, lineNo, level, line, facts, atMs }: LeasedLine): LogLine {
-  const ageMs = Math.max(0, wallClockMs() - atMs)
+  const ageMs = Math.max(0, ownClocks.wallMs() - atMs)
   return { lease, lineNo, level, line, ageMs, ...(facts === null ? {} : { facts: JSON.parse(facts) as unknown }) }
 }
