@@ -43,8 +43,8 @@ test('bars of CPU are drawn against all cores, and the highest value stands besi
   expect(await node('eu-1')).toMatch(/^CPU, last hour {2}▁+ {2}at most 1 %$/m)
 })
 
-test('an attempt that crashed is not one of those that errors may use', async () => {
+test('attempts that crashed are counted apart, not as those that errors may use', async () => {
   const { lost } = cluster.runs
-  expect((await q(['show', lost], env)).stdout).toMatch(/^attempt +0 of 1, 1 crashed;/m)
-  expect((await q(['runs', '--status', 'failed', '--wide'], env)).stdout).toMatch(/ 0\/1 \+1 crash /)
+  expect((await q(['show', lost], env)).stdout).toMatch(/^attempt +1, 1 crashed;/m)
+  expect((await q(['runs', '--status', 'failed', '--wide'], env)).stdout).toMatch(/ 1, 1 crashed /)
 })

@@ -75,7 +75,7 @@ function facts(look: Look, detail: RunDetail, now: Date): string {
     ...(run.replicaId === null ? [] : [['node', `${replicaName ?? run.replicaId} (${run.replicaId})`] as const]),
     [
       'attempt',
-      `${run.attempt - run.crashCount} of ${run.maxAttempts}${run.crashCount === 0 ? '' : `, ${run.crashCount} crashed`}${run.epoch === 1 ? '' : `, epoch ${run.epoch}`}; on crash: ${run.onCrash ?? 'as the task says'}`,
+      `${run.crashCount === 0 ? `${run.attempt} of ${run.maxAttempts}` : `${run.attempt}, ${run.crashCount} crashed`}${run.epoch === 1 ? '' : `, epoch ${run.epoch}`}; on crash: ${run.onCrash ?? 'as the task says'}`,
     ],
     ...(run.concurrency === null ? [] : [['key', `${run.concurrency.key} (scope ${run.concurrency.scope})`] as const]),
     ...(run.uniqueKey === null ? [] : [['unique', run.uniqueKey] as const]),

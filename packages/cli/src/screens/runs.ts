@@ -39,9 +39,9 @@ function forText({ startedAt, finishedAt, runAt, createdAt }: RunSummary, now: D
   return waitsMs < 0 ? `in ${shortDuration(-waitsMs)}` : `waits ${shortDuration(waitsMs)}`
 }
 
+/** A crash does not count as one of the attempts that errors may use. */
 function attemptOf({ attempt, maxAttempts, crashCount }: RunSummary): string {
-  const crashes = crashCount === 0 ? '' : ` +${crashCount} crash${crashCount === 1 ? '' : 'es'}`
-  return `${attempt - crashCount}/${maxAttempts}${crashes}`
+  return crashCount === 0 ? `${attempt}/${maxAttempts}` : `${attempt}, ${crashCount} crashed`
 }
 
 function detailOf(look: Look, { status, code, detail, progress, note, reviewed, uniqueKey }: RunSummary): string {
