@@ -23,8 +23,10 @@ export function ThroughputCard({ queue, task, range = lastHour }: Props): ReactN
   if (values.includes(0) && values.every((value) => value === 0 || value === null))
     return (
       <Card title="Throughput by outcome" sub={words}>
-        <Empty title="No run ended in this time">
-          <p>Successes, failures, retries and cancels per second are drawn here.</p>
+        <Empty title="No run is counted yet in this time">
+          <p>
+            Successes, failures, retries and cancels per second are drawn here. Nodes usually report them every 10 s.
+          </p>
         </Empty>
       </Card>
     )
