@@ -1,9 +1,7 @@
 /** Replicas in processes of their own on one database, preset `fast`, with tasks that leave marks. */
-import { onTestFinished } from 'vitest'
-import { connect, createStore, type Connection, type RunId } from '@q/store'
-import { testDatabase } from '@q/testing'
+import type { RunId } from '@q/store'
 import { eventually } from './fixture.ts'
-import { marksFile } from './marks.ts'
+import { markedRuns } from './marked-runs.ts'
 import type { MarkedPayload } from './tasks/marking.ts'
 import { startProcess } from './replica-process.ts'
 
@@ -14,21 +12,13 @@ interface EnqueueOptions extends Pick<MarkedPayload, 'againMs' | 'deaf' | 'until
 }
 
 export async function fleet() {
-  const database = await testDatabase()
-  const { db, close }: Connection = connect(database.url, { purpose: 'pool' })
-  const store = createStore(db)
-  onTestFinished(async () => {
-    await close()
-    await database.drop()
-  })
-  const marks = marksFile()
+  const { url, db, store, marks } = await markedRuns()
   return {
-    url: database.url,
+    url,
     db,
     store,
     marks,
-    start: (env: Record<string, string> = {}) =>
-      startProcess({ env: { DATABASE_URL: database.url, Q_PRESET: 'fast', ...env } }),
+    start: (env: Record<string, string> = {}) => startProcess({ env: { DATABASE_URL: url, Q_PRESET: 'fast', ...env } }),
     async enqueue(
       task: 'markOnce' | 'markAgain',
       name: string,
